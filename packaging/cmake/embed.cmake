@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# loadline_embed(target symbol folder pattern): puts the text of each matching file into the program, so that it needs no
+# data folder beside it. Makes `std::span<const loadline::EmbeddedFile> symbol()` (core/base/embedded.hpp).
+function(loadline_embed target symbol folder pattern)
+    file(GLOB files CONFIGURE_DEPENDS ${folder}/${pattern})
+    list(SORT files)
+    set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cpp)
+    set(text "// Made by packaging/cmake/embed.cmake\n#include \"core/base/embedded.hpp\"\n#include <array>\nnamespace loadline {\n")
+    string(APPEND text "std::span<const EmbeddedFile> ${symbol}();\nnamespace {\n")
+    set(rows "")
+    set(index 0)
+    foreach(file ${files})
+        file(READ ${file} hex HEX)
+        string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" literal "${hex}")
+        # One literal a chunk: compilers limit the length of one, and adjacent ones are joined.
+        string(REGEX REPLACE "(................................................................)" "\\1\"\n\"" literal "${literal}")
+        get_filename_component(name ${file} NAME)
+        string(APPEND text "constexpr char kText${index}[] =\n\"${literal}\";\n")
+        string(APPEND rows "    EmbeddedFile{\"${name}\", std::string_view(kText${index}, sizeof kText${index} - 1)},\n")
+        math(EXPR index "${index} + 1")
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    endforeach()
+    string(APPEND text "constexpr std::array<EmbeddedFile, ${index}> kFiles{{\n${rows}}};\n} // namespace\n")
+    string(APPEND text "std::span<const EmbeddedFile> ${symbol}() { return kFiles; }\n} // namespace loadline\n")
+    file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
+    target_sources(${target} PRIVATE ${output})
+endfunction()
