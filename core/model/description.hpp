@@ -36,6 +36,7 @@ struct Parameter {
 struct EmbeddingTraits {
     std::int64_t rows = 0;
     std::int64_t width = 0;
+    bool positions = false; ///< looks up positions, the same for every sequence of the batch
     friend bool operator==(const EmbeddingTraits&, const EmbeddingTraits&) = default;
 };
 
@@ -44,7 +45,9 @@ struct NormTraits {
     NormKind norm = NormKind::Layer;
     std::int64_t width = 0;
     std::int64_t perToken = 1; ///< rows normalised for each token: heads for Qwen3's q_norm
-    std::int64_t readers = 1;  ///< linears that read the output; autocast gives each its own bf16 copy
+    std::int64_t readers = 1;  ///< linears that read the output, which counts here; autocast gives each its own bf16 copy.
+                               ///< 0: the output counts at the operator that reads it (final norm, post-norm layers)
+    bool savesInput = true;    ///< false if an operator before it has saved the same tensor (second norm of a parallel layer)
     friend bool operator==(const NormTraits&, const NormTraits&) = default;
 };
 
@@ -52,6 +55,7 @@ struct LinearTraits {
     std::int64_t in = 0;
     std::int64_t out = 0;
     bool savesInput = true; ///< false if an operator before it has saved the same tensor already (norm output, sibling)
+    std::int64_t readers = 1; ///< with savesInput: linears that read this input; autocast gives each its own bf16 copy
     friend bool operator==(const LinearTraits&, const LinearTraits&) = default;
 };
 
