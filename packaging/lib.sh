@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Shared by the scripts of this folder: what they install, and how. Source it; it starts nothing.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+
+# Compiler cache that also hits in another clone: paths relative to the source, build folder inside it.
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=time_macros
+missing=()
+
+say() { printf '%s\n' "loadline: $*" >&2; }
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; elif command -v sudo >/dev/null; then sudo "$@"; else
+        say "'$*' needs root: run this script as root, or install sudo"
+        exit 2
+    fi
+}
+
+# need PACKAGE WHY: remembers a Debian package that is not installed yet, and says in one line why it is wanted.
+need() {
+    if [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" != installed ]; then
+        say "installs $1: $2"
+        missing+=("$1")
+    fi
+}
+
+need_core() {
+    need g++ "C++20 compiler"
+    need cmake "build description"
+    need ninja-build "build runner"
+    need ccache "repeated builds in seconds"
+    need nlohmann-json3-dev "reads and writes JSON"
+    need libfmt-dev "formats text (this compiler has no std::format)"
+    need libcli11-dev "command line of loadline-plan"
+    need libyaml-cpp-dev "reads Accelerate configurations for 'price --config'"
+    need libtomlplusplus-dev "reads torchtitan configurations for 'price --config'"
+}
+
+need_window() {
+    need qt6-base-dev "the window: Qt 6 Widgets, with the offscreen and xcb platforms"
+    need qt6-svg-dev "SVG export of charts"
+    need libqcustomplot-dev "charts: QCustomPlot 2.1"
+    need libgl-dev "OpenGL headers that Qt's build description asks for"
+    need fonts-dejavu-core "a font with tabular figures, the same on every machine"
+}
+
+need_tests() {
+    need libgtest-dev "tests: GoogleTest"
+    need libgmock-dev "tests: matchers"
+    need libbenchmark-dev "benchmarks: Google Benchmark"
+    need glpk-utils "tests: a MIP solver to check the search against"
+    need coinor-cbc "benchmarks: another MIP solver"
+}
+
+install_missing() {
+    as_root dpkg --configure -a >/dev/null # finishes an interrupted set-up
+    if [ ${#missing[@]} -gt 0 ]; then
+        as_root apt-get update -qq
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+        missing=()
+    fi
+}
+
+# build PRESET [cmake flags]: configures and builds one preset with every core.
+build() {
+    local preset=$1
+    shift
+    say "builds preset '$preset'"
+    cmake --preset "$preset" ${CI:+-DLOADLINE_WERROR=ON} "$@" >/dev/null
+    cmake --build --preset "$preset"
+}
