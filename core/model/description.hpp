@@ -40,7 +40,7 @@ struct EmbeddingTraits {
     friend bool operator==(const EmbeddingTraits&, const EmbeddingTraits&) = default;
 };
 
-enum class NormKind { Layer, Rms, GemmaRms };
+enum class NormKind { Layer, Rms, GemmaRms, T5Rms, GptOssRms };
 struct NormTraits {
     NormKind norm = NormKind::Layer;
     std::int64_t width = 0;
@@ -54,7 +54,7 @@ struct NormTraits {
 struct LinearTraits {
     std::int64_t in = 0;
     std::int64_t out = 0;
-    bool savesInput = true; ///< false if an operator before it has saved the same tensor already (norm output, sibling)
+    bool savesInput = true;   ///< false if an operator before it has saved the same tensor already (norm output, sibling)
     std::int64_t readers = 1; ///< with savesInput: linears that read this input; autocast gives each its own bf16 copy
     friend bool operator==(const LinearTraits&, const LinearTraits&) = default;
 };
@@ -74,7 +74,9 @@ struct AttentionTraits {
     bool positionBias = false;  ///< additive bias (ALiBi, T5): needs a mask, so never flash
     double softCap = 0;         ///< Gemma-2's tanh cap on scores, 0 = none
     double dropout = 0;
-    bool hasSdpa = true; ///< false where Hugging Face has no scaled_dot_product_attention for the family
+    bool softmaxInFp32 = true; ///< eager softmax runs in fp32 and is cast back (Llama); false: in the scores' type (GPT-2, BERT)
+    bool broadcastsKv = false; ///< one KV head broadcast to all queries without a GQA flag (Falcon-7B): sdpa must take math
+    bool hasSdpa = true;       ///< false where Hugging Face has no scaled_dot_product_attention for the family
     friend bool operator==(const AttentionTraits&, const AttentionTraits&) = default;
 };
 
@@ -102,6 +104,7 @@ struct ActivationTraits {
 struct DropoutTraits {
     std::int64_t width = 0;
     double probability = 0;
+    bool outputRead = false; ///< a linear reads the dropped tensor, so it is saved beside the mask (T5's MLP)
     friend bool operator==(const DropoutTraits&, const DropoutTraits&) = default;
 };
 
@@ -110,6 +113,8 @@ struct RouterTraits {
     std::int64_t hidden = 0;
     std::int64_t experts = 0;
     std::int64_t active = 0;
+    enum class Scores { Softmax, Sigmoid, TopKSoftmax } scores = Scores::Softmax; ///< Sigmoid: DeepSeek-V3; TopKSoftmax: GPT-OSS
+    std::int64_t groups = 1;                                                      ///< expert groups that scores are limited to (DeepSeek)
     friend bool operator==(const RouterTraits&, const RouterTraits&) = default;
 };
 
@@ -137,6 +142,7 @@ struct LossTraits {
     LossKind loss = LossKind::CausalLm;
     std::int64_t classes = 0; ///< vocabulary or labels
     bool upcasts = true;      ///< logits to fp32 first (Hugging Face's ForCausalLMLoss)
+    bool fp32Logits = false;  ///< without upcast: the logits are fp32 under autocast all the same (BART's bias buffer)
     double softCap = 0;
     friend bool operator==(const LossTraits&, const LossTraits&) = default;
 };
