@@ -45,8 +45,8 @@ struct NormTraits {
     NormKind norm = NormKind::Layer;
     std::int64_t width = 0;
     std::int64_t perToken = 1; ///< rows normalised for each token: heads for Qwen3's q_norm
-    std::int64_t readers = 1;  ///< linears that read the output, which counts here; autocast gives each its own bf16 copy.
-                               ///< 0: the output counts at the operator that reads it (final norm, post-norm layers)
+    std::int64_t readers = 1;  ///< linears that read the output, which counts here; autocast gives each its own bf16 copy
+    bool ofProjection = false; ///< normalises a projection's output, not the residual stream (q_norm, DeepSeek's q_a_layernorm)
     bool savesInput = true;    ///< false if an operator before it has saved the same tensor (second norm of a parallel layer)
     friend bool operator==(const NormTraits&, const NormTraits&) = default;
 };
@@ -54,8 +54,8 @@ struct NormTraits {
 struct LinearTraits {
     std::int64_t in = 0;
     std::int64_t out = 0;
-    bool savesInput = true;   ///< false if an operator before it has saved the same tensor already (norm output, sibling)
-    std::int64_t readers = 1; ///< with savesInput: linears that read this input; autocast gives each its own bf16 copy
+    bool savesInput = true;  ///< false if an operator before it has saved the same tensor already (norm output, sibling)
+    bool castsInput = false; ///< autocast makes a bf16 copy that no norm's `readers` counts (keys of a cross attention)
     friend bool operator==(const LinearTraits&, const LinearTraits&) = default;
 };
 
