@@ -41,7 +41,6 @@ need_window() {
     need qt6-base-dev "the window: Qt 6 Widgets, with the offscreen and xcb platforms"
     need qt6-svg-dev "SVG export of charts"
     need libqcustomplot-dev "charts: QCustomPlot 2.1"
-    need libgl-dev "OpenGL headers that Qt's build description asks for"
     need fonts-dejavu-core "a font with tabular figures, the same on every machine"
 }
 
