@@ -38,6 +38,24 @@ struct Footprint {
 /// One entry per operator of `model`. Source of every form: PyTorch itself, see docs/activations.md.
 std::vector<Footprint> footprints(const Model& model, const ActivationSettings& settings);
 
+/// Saved bytes by the place that saves them first, as `inspect --json` prints them and as PyTorch's own rows are cut.
+struct SavedByPlace {
+    Bytes embedding;
+    std::vector<Bytes> layers; ///< by execution index, encoder first
+    Bytes between;
+    Bytes finalNorm;
+    Bytes head;
+    Bytes loss;
+    Bytes weightCasts; ///< autocast's bf16 weight copies of the whole model; not in `total`
+    Bytes total;
+};
+
+/// Sums `footprints(model, ...)` by place. `prints` has one entry per operator. Sums saturate at kMostBytes.
+SavedByPlace savedByPlace(const Model& model, const std::vector<Footprint>& prints);
+
+/// No figure of a Footprint exceeds this, however absurd the batch: figures are computed in doubles and clamped here.
+inline constexpr std::int64_t kMostBytes = std::int64_t{1} << 62;
+
 /// The kernel that scaled_dot_product_attention takes for this operator when `settings.attention` is Auto.
 AttentionKind chosenAttention(const AttentionTraits& traits, const ActivationSettings& settings);
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Attention between its projections. docs/activations.md, "Attention", has the tensors behind every form.
+#include "core/cost/footprint_forms.hpp"
+
+#include <algorithm>
+
+namespace loadline::forms {
+
+namespace {
+
+/// Feature counts of one token.
+struct Widths {
+    double query = 0;
+    double key = 0;
+    double value = 0;  ///< of all KV heads
+    double output = 0; ///< of all query heads
+};
+
+Widths widthsOf(const AttentionTraits& traits)
+{
+    const double heads = static_cast<double>(traits.heads);
+    const double kvHeads = static_cast<double>(traits.kvHeads);
+    return {heads * static_cast<double>(traits.headDim), kvHeads * static_cast<double>(traits.headDim),
+            kvHeads * static_cast<double>(traits.valueDim), heads * static_cast<double>(traits.valueDim)};
+}
+
+bool latent(const AttentionTraits& traits)
+{
+    return traits.valueDim != traits.headDim;
+}
+
+/// The storage that the saved value tensor keeps alive: a view of a fused projection keeps all of it.
+double valueStorage(const AttentionTraits& traits, const Widths& widths)
+{
+    if (latent(traits)) // kv_b_proj makes the unrotated key part and the value in one
+        return static_cast<double>(traits.kvHeads) * static_cast<double>(traits.headDim - traits.rotaryDim + traits.valueDim);
+    if (traits.fusedQkv && traits.rotaryDim > 0) // query and key were copied by the rotation, the value was not
+        return widths.query + widths.key + widths.value;
+    return widths.value;
+}
+
+/// Bytes of an additive mask that every layer keeps of its own: sliding windows shorter than the sequence.
+double maskBytes(const AttentionTraits& traits, const Scene& scene)
+{
+    if (traits.window > 0 && scene.keys > static_cast<double>(traits.window))
+        return scene.sequence * scene.keys * scene.matmul();
+    return 0;
+}
+
+/// Flash and memory-efficient kernels keep query, key, value, output and one fp32 log-sum-exp a row.
+double fusedKernelBytes(const AttentionTraits& traits, const Scene& scene, AttentionKind kind)
+{
+    const Widths widths = widthsOf(traits);
+    const double w = scene.matmul();
+    const double queries = scene.tokens();
+    const double keys = scene.batch * scene.keys;
+    const double heads = static_cast<double>(traits.heads);
+    double bytes = queries * (widths.query + widths.output) * w + 4 * heads * queries;
+    if (kind == AttentionKind::Efficient) // no GQA: keys and values are expanded first
+        bytes += keys * heads * static_cast<double>(traits.headDim) * w +
+                 keys * std::max(heads * static_cast<double>(traits.valueDim), valueStorage(traits, widths)) * w;
+    else
+        bytes += keys * (widths.key + valueStorage(traits, widths)) * w;
+    const bool partial = traits.rotaryDim > 0 && traits.rotaryDim < traits.headDim && !latent(traits);
+    if (kind == AttentionKind::Flash && partial)
+        bytes += queries * widths.output * w; // the output follows the query's layout, so the next linear reads a copy
+    return bytes + maskBytes(traits, scene);
+}
+
+/// Plain matrix products and a softmax: everything head by head, keys and values expanded to all heads.
+double explicitBytes(const AttentionTraits& traits, const Scene& scene, AttentionKind kind)
+{
+    const Widths widths = widthsOf(traits);
+    const bool math = kind == AttentionKind::Math;
+    const double w = math ? 4 : scene.matmul(); // math computes in fp32 whatever the inputs are
+    const double heads = static_cast<double>(traits.heads);
+    const double queries = scene.tokens();
+    const double keys = scene.batch * scene.keys;
+    const double scores = heads * queries * scene.keys;
+    const bool shared = traits.kvHeads == 1 && scene.batch == 1 && (!math || traits.broadcastsKv); // stays a view
+    const double keyWidth = shared ? widths.key : heads * static_cast<double>(traits.headDim);
+    double valueWidth = shared ? widths.value : heads * static_cast<double>(traits.valueDim);
+    if (scene.batch == 1 && !math && traits.kvHeads == traits.heads)
+        valueWidth = std::max(valueWidth, valueStorage(traits, widths));
+
+    const bool upcast = !math && (scene.autocast() || (scene.half() && traits.softmaxInFp32));
+    const double softmax = math || upcast ? 4 : w;
+    double perScore = softmax;
+    if (!math && scene.probability(traits.dropout) > 0)
+        perScore += 1 + w; // mask, and what the second product reads
+    else if (upcast)
+        perScore += 2; // the copy that the second product reads
+    double bytes = queries * widths.query * w + keys * (keyWidth + valueWidth) * w + queries * widths.output * scene.matmul();
+    if (traits.softCap > 0)
+        bytes += scores * w; // tanh's output
+    return bytes + scores * perScore;
+}
+
+} // namespace
+
+Form attentionForm(const AttentionTraits& traits, const Scene& scene, AttentionKind kind)
+{
+    const Widths widths = widthsOf(traits);
+    const double heads = static_cast<double>(traits.heads);
+    const double w = scene.matmul();
+    const double queries = scene.tokens();
+    const double keys = scene.batch * scene.keys;
+    const bool fused = kind == AttentionKind::Flash || kind == AttentionKind::Efficient;
+    const double scores = heads * queries * scene.keys;
+
+    Form form;
+    form.saved = fused ? fusedKernelBytes(traits, scene, kind) : explicitBytes(traits, scene, kind);
+    form.input = (queries * widths.query + keys * (widths.key + widths.value)) * w;
+    form.output = queries * widths.output * w;
+    form.forwardWorkspace = fused ? 0 : scores * (scene.mode == ComputeMode::Fp32 ? 4 : 6);
+    form.backwardWorkspace = form.input + form.output + (fused ? 0 : scores * (kind == AttentionKind::Math ? 8 : 2 * w));
+    // Two products; a causal flash kernel skips the half that the mask hides.
+    const double halved = fused && traits.causal && !traits.cross ? 0.5 : 1;
+    const double dims = static_cast<double>(traits.headDim + traits.valueDim);
+    form.forwardFlops = 2 * scores * dims * halved;
+    form.backwardFlops = (fused ? 2.5 : 2) * form.forwardFlops; // fused kernels compute the scores once more
+    form.forwardTraffic = form.input + form.output + (fused ? 0 : scores * (4 * w + 8));
+    return form;
+}
+
+} // namespace loadline::forms
