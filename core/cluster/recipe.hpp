@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/result.hpp"
+
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace loadline {
 
@@ -31,5 +35,24 @@ struct OptimizerRecipe {
     std::string source;
     friend bool operator==(const OptimizerRecipe&, const OptimizerRecipe&) = default;
 };
+
+/// Optimizer state in bytes per trainable parameter under `precision`: `state`, scaled where it follows the type of the
+/// parameter that the optimizer sees (the master copy where there is one). A factored second moment is not in it.
+double stateBytes(const PrecisionRecipe& precision, const OptimizerRecipe& optimizer);
+
+const std::vector<PrecisionRecipe>& bundledPrecisions();
+const std::vector<OptimizerRecipe>& bundledOptimizers();
+
+/// A bundled recipe by name, else the file of that path (docs/clusters.md). Errors name the name, or the file and key.
+Result<PrecisionRecipe> loadPrecision(const std::string& nameOrFile);
+Result<OptimizerRecipe> loadOptimizer(const std::string& nameOrFile);
+
+/// `loadline.precision/1` and `loadline.optimizer/1`; `origin` is named in errors.
+Result<PrecisionRecipe> readPrecision(std::string_view text, std::string_view origin);
+Result<OptimizerRecipe> readOptimizer(std::string_view text, std::string_view origin);
+std::string writePrecision(const PrecisionRecipe& recipe);
+std::string writeOptimizer(const OptimizerRecipe& recipe);
+
+std::string_view computeModeName(ComputeMode mode); ///< "fp32", "bf16", "fp16", "autocast-bf16"
 
 } // namespace loadline
