@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/compute_time.hpp"
+
+#include <algorithm>
+
+namespace loadline {
+namespace {
+
+Seconds roofline(double flops, double traffic, const Device& device, ComputeMode mode)
+{
+    const double compute = flops / (peakFlops(device, mode) * device.flopsEfficiency);
+    const double memory = traffic / (device.bytesPerSecond * device.memoryEfficiency);
+    return Seconds(std::max(compute, memory));
+}
+
+} // namespace
+
+double peakFlops(const Device& device, ComputeMode mode)
+{
+    return mode == ComputeMode::Fp32 ? device.fp32FlopsPerSecond : device.halfFlopsPerSecond;
+}
+
+ComputeTime computeTime(const Operator& /*op*/, const Footprint& footprint, int slices, const Setup& setup)
+{
+    const auto& device = setup.cluster.device;
+    const auto mode = setup.precision.compute;
+    // Slice i > 0 reads the partial sum of those before it and writes it back.
+    const double partialSums = 2.0 * (std::max(slices, 1) - 1) * static_cast<double>(footprint.output.count());
+    const auto traffic = static_cast<double>(footprint.forwardTraffic.count());
+    return {roofline(footprint.forwardFlops, traffic + partialSums, device, mode),
+            roofline(footprint.backwardFlops, 2 * traffic + partialSums, device, mode), true};
+}
+
+Seconds optimizerStep(std::int64_t localParameters, const PrecisionRecipe& precision, const OptimizerRecipe& optimizer,
+                      const Device& device)
+{
+    const double perParameter = precision.gradient + 2 * (precision.weight + precision.master + stateBytes(precision, optimizer));
+    return Seconds(static_cast<double>(localParameters) * perParameter / (device.bytesPerSecond * device.memoryEfficiency));
+}
+
+} // namespace loadline
