@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/model/config_reader.hpp"
+#include "core/model/model_builder.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace loadline {
+
+/// Module names of a decoder as they stand in Hugging Face checkpoints. The defaults are Llama's.
+struct DecoderNames {
+    std::string embedding = "model.embed_tokens";
+    std::string positions = {};     ///< learned positions
+    std::string embeddingNorm = {}; ///< BLOOM's norm between embedding and first layer
+    std::string projectIn = {};     ///< OPT-350m: embedding width -> hidden
+    std::string embeddingDropout = {};
+    std::string layers = "model.layers";
+    std::string attention = "self_attn"; ///< of a layer, as are all names down to `experts`
+    std::string q = "q_proj", k = "k_proj", v = "v_proj", qkv = "qkv_proj", o = "o_proj";
+    std::string qNorm = "q_norm", kNorm = "k_norm";
+    std::string attentionDropout = {}; ///< residual dropout after the attention; below the layer
+    std::string mlp = "mlp";
+    std::string gate = "gate_proj", up = "up_proj", down = "down_proj", gateUp = "gate_up_proj", activation = "act_fn";
+    std::string mlpDropout = {}; ///< below the layer
+    std::string norm1 = "input_layernorm";
+    std::string norm2 = "post_attention_layernorm";
+    std::string postAttentionNorm = {}; ///< Gemma-2: norm of the attention's output
+    std::string postMlpNorm = {};
+    std::string router = "mlp.gate", experts = "mlp.experts", sharedExperts = "mlp.shared_experts", sharedGate = {};
+    std::string finalNorm = "model.norm";
+    std::string projectOut = {};
+    std::string head = "lm_head";
+};
+
+enum class LayerOrder {
+    PreNorm,         ///< x + attention(norm1(x)), then x + mlp(norm2(x))
+    PostNorm,        ///< norm1(x + attention(x)), then norm2(x + mlp(x))
+    Parallel,        ///< x + attention(norm1(x)) + mlp(norm1(x))
+    ParallelTwoNorms ///< x + attention(norm1(x)) + mlp(norm2(x))
+};
+enum class QkvLayout { Separate, Fused };
+enum class MlpLayout { Plain, Gated, GatedFused };
+enum class QkNorm { None, PerHead, Whole };
+
+/// DeepSeek's multi-head latent attention.
+struct LatentAttention {
+    std::int64_t queryRank = 0; ///< 0: queries without a low-rank step
+    std::int64_t keyValueRank = 0;
+    std::int64_t plainDim = 0; ///< features of a query head without rotary
+    std::int64_t rotaryDim = 0;
+};
+
+/// Routed experts of a layer.
+struct ExpertLayout {
+    std::int64_t experts = 0; ///< 0: no experts
+    std::int64_t active = 0;
+    std::int64_t width = 0;
+    ActivationKind activation = ActivationKind::GatedSilu;
+    RouterTraits::Scores scores = RouterTraits::Scores::Softmax;
+    std::int64_t groups = 1;
+    bool weightsInFirst = true;   ///< [experts, out, in] as transformers 5 keeps them; false: [experts, in, out]
+    bool bias = false;            ///< GPT-OSS: on both expert products
+    bool routerBias = false;      ///< GPT-OSS
+    bool scoreCorrection = false; ///< DeepSeek V3's e_score_correction_bias
+    std::int64_t sharedWidth = 0; ///< one dense MLP beside the experts
+    bool sharedGate = false;      ///< Qwen2-MoE: a linear of width 1 weighs it
+    std::string gateUp = "gate_up_proj", down = "down_proj";
+};
+
+/// What may differ between layers.
+struct DecoderLayer {
+    std::int64_t window = 0; ///< sliding window, 0 = none
+    bool sparse = false;     ///< routed experts instead of the dense MLP
+    std::int64_t width = 0;  ///< of the dense MLP
+    std::int64_t heads = 0, kvHeads = 0, headDim = 0, valueDim = 0, rotaryDim = 0;
+    bool qkNorm = true; ///< with DecoderSpec::qkNorm: not on layers without rotary (Llama 4)
+};
+
+/// A decoder as data: a family fills this in.
+struct DecoderSpec {
+    DecoderNames names;
+    std::int64_t hidden = 0;
+    std::int64_t vocabulary = 0;
+    std::int64_t embeddingWidth = 0; ///< 0: hidden
+    std::int64_t positions = 0;      ///< rows of learned positions, 0 = none
+    std::int64_t sequence = 0;       ///< longest sequence, the default of a run
+    std::vector<DecoderLayer> layers;
+
+    LayerOrder order = LayerOrder::PreNorm;
+    NormKind norm = NormKind::Rms;
+    bool normBias = false;
+    bool finalNorm = true;
+    QkvLayout qkvLayout = QkvLayout::Separate;
+    MlpLayout mlpLayout = MlpLayout::Gated;
+    ActivationKind activation = ActivationKind::GatedSilu;
+    QkNorm qkNorm = QkNorm::None;
+    bool qkNormBias = false;
+    bool qkNormWeight = true; ///< Llama 4's has none
+    bool qkvBias = false, outBias = false, upBias = false, downBias = false, headBias = false;
+    bool conv1d = false;
+    LatentAttention latent;
+    ExpertLayout experts;
+
+    double embeddingDropout = 0, attentionDropout = 0, attentionOutDropout = 0, mlpDropout = 0;
+    double softCap = 0, finalSoftCap = 0;
+    bool positionBias = false;
+    bool sinks = false; ///< GPT-OSS: one learned score per head
+    bool hasSdpa = true;
+    bool softmaxInFp32 = true;
+    bool broadcastsKv = false;
+    bool tied = false;
+    bool upcastsLoss = true;
+};
+
+/// Appends embedding, layers, final norm, head and loss. Sizes have been checked by ConfigReader.
+void buildDecoder(const DecoderSpec& spec, ModelBuilder& builder);
+
+} // namespace loadline
