@@ -7,6 +7,7 @@
 #include "core/cost/timeline.hpp"
 #include "core/plan/knapsack.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,7 +56,8 @@ struct WayOut {
 };
 
 struct Infeasibility {
-    Bytes leastBudget;
+    Bytes leastBudget;                ///< a plan exists from here on
+    Bytes provenBelow;                ///< no plan exists below this; equal to `leastBudget` where that is proven to be the least
     std::vector<std::string> because; ///< one sentence each, the largest term first
     std::vector<WayOut> waysOut;      ///< by least budget, best first
 };
@@ -83,7 +85,10 @@ struct TradeOffPoint {
     Seconds time;
 };
 
-/// Searches again and again on one cost table (one batch, accumulation, recomputation): what dragging needs.
+struct PlannerState; // core/plan/planner_state.hpp
+
+/// Searches again and again on one cost table (one batch, accumulation, recomputation): what dragging needs. Cheap to copy,
+/// immutable, safe from many threads.
 class Planner {
 public:
     /// Applies the pins and prepares the search. Errors name the pin or setting.
@@ -97,11 +102,14 @@ public:
     /// Least objective over budget as a falling stair of real plans, `steps` budgets across the range.
     [[nodiscard]] std::vector<TradeOffPoint> tradeOff(int steps, const SearchLimits& limits = {}) const;
 
-    [[nodiscard]] const CostTable& table() const { return m_table; }
+    [[nodiscard]] const CostTable& table() const;
+
+    /// What was prepared; for the other files of this folder.
+    [[nodiscard]] const PlannerState& state() const { return *m_state; }
 
 private:
-    Planner() = default;
-    CostTable m_table;
+    explicit Planner(std::shared_ptr<const PlannerState> state) : m_state(std::move(state)) {}
+    std::shared_ptr<const PlannerState> m_state;
 };
 
 /// For each unit of `plan`, the least budget above the plan's at which its strategy changes; empty if it never does.

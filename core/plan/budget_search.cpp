@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/budget_search.hpp"
+
+#include <algorithm>
+
+namespace loadline {
+namespace {
+
+/// One search at one budget.
+class BudgetSearch {
+public:
+    BudgetSearch(const PlannerState& state, Bytes budget, const SearchLimits& limits) : m_state(state), m_budget(budget), m_limits(limits)
+    {
+    }
+
+    SearchResult run()
+    {
+        if (m_budget < m_state.provenLeast)
+            return std::move(m_result);
+        m_result.lowerBound = minimalTicks();
+        consider(m_state.smallest);
+        consider(m_state.fastest);
+        if (proven() || !solveForms())
+            return std::move(m_result);
+        if (!proven())
+            shiftBudget();
+        if (!proven())
+            tradeSlack();
+        return std::move(m_result);
+    }
+
+private:
+    [[nodiscard]] std::int64_t minimalTicks() const
+    {
+        std::int64_t sum = 0;
+        for (const UnitGroup& group : m_state.space.groups) {
+            std::int64_t least = m_state.space.ticks(group.units.front(), group.options.front());
+            for (const std::uint32_t option : group.options)
+                least = std::min(least, m_state.space.ticks(group.units.front(), option));
+            sum += least * static_cast<std::int64_t>(group.units.size());
+        }
+        return sum;
+    }
+
+    [[nodiscard]] bool proven() const { return m_result.best && m_result.best->ticks <= m_result.lowerBound; }
+
+    [[nodiscard]] bool spent()
+    {
+        m_result.cancelled = m_result.cancelled || m_limits.stop.stop_requested();
+        return m_result.cancelled || m_result.work >= m_limits.work;
+    }
+
+    void consider(const PricedChoice& choice)
+    {
+        if (choice.peak > m_budget)
+            return;
+        if (!m_result.best || std::pair(choice.ticks, choice.peak) < std::pair(m_result.best->ticks, m_result.best->peak))
+            m_result.best = choice;
+    }
+
+    /// Solves `form` as if the budget were `budget`; returns the candidate with the least peak.
+    std::optional<PricedChoice> attempt(const MemoryForm& form, Bytes budget)
+    {
+        SearchLimits left = m_limits;
+        left.work = m_limits.work - m_result.work;
+        MemoryForm::Solution solution = form.solve(m_state.space, budget, left);
+        m_result.work += solution.plan.work;
+        m_result.cancelled = m_result.cancelled || solution.plan.cancelled;
+        m_last = solution.plan;
+        std::optional<PricedChoice> best;
+        for (Choice& choice : solution.choices) {
+            PricedChoice candidate = priced(m_state.space, std::move(choice));
+            consider(candidate);
+            if (!best || candidate.peak < best->peak)
+                best = std::move(candidate);
+        }
+        return best;
+    }
+
+    /// The proof: each form's optimum at the budget itself. False if a form shows that nothing fits.
+    bool solveForms()
+    {
+        for (const MemoryForm& form : m_state.forms) {
+            if (spent())
+                return true;
+            auto candidate = attempt(form, m_budget);
+            if (m_last.status == SearchStatus::Infeasible) {
+                // Only what was found by other means may stand; a form that nothing fits leaves no such thing.
+                return !m_last.cancelled && m_result.best.has_value();
+            }
+            if (m_last.lowerBound > m_result.lowerBound || !m_binding) {
+                m_result.lowerBound = std::max(m_result.lowerBound, m_last.lowerBound);
+                m_result.ticksPerByte = m_last.multiplier;
+                m_binding = &form;
+                m_bindingCandidate = std::move(candidate);
+            }
+        }
+        return true;
+    }
+
+    /// The forms are a little too hopeful: ask for less, by as much as the plan overshoots, until it fits; then for more.
+    void shiftBudget()
+    {
+        constexpr int kSteps = 6;
+        if (!m_binding || !m_bindingCandidate)
+            return;
+        std::int64_t tooLittle = 0;
+        std::int64_t shift = (m_bindingCandidate->peak - m_budget).count();
+        std::optional<std::int64_t> enough;
+        for (int step = 0; step < kSteps && shift > 0 && !enough && !spent(); ++step) {
+            const auto candidate = attempt(*m_binding, m_budget - Bytes(shift));
+            if (!candidate)
+                break;
+            if (candidate->peak <= m_budget) {
+                enough = shift;
+            } else {
+                tooLittle = shift;
+                shift += (candidate->peak - m_budget).count();
+            }
+        }
+        for (int step = 0; step < kSteps && enough && *enough - tooLittle > 1 && !proven() && !spent(); ++step) {
+            const std::int64_t middle = tooLittle + (*enough - tooLittle) / 2;
+            const auto candidate = attempt(*m_binding, m_budget - Bytes(middle));
+            if (candidate && candidate->peak > m_budget)
+                tooLittle = middle;
+            else
+                enough = middle;
+        }
+    }
+
+    /// Gives what is left of the budget to single units, largest gain first, under the true peak.
+    void tradeSlack()
+    {
+        constexpr int kTrials = 400;
+        int trials = 0;
+        bool improved = m_result.best.has_value();
+        while (improved && trials < kTrials && !proven() && !spent()) {
+            improved = false;
+            for (const Move& move : movesOf(*m_result.best)) {
+                if (++trials > kTrials)
+                    break;
+                Choice changed = m_result.best->choice;
+                changed[move.unit] = move.option;
+                const PricedChoice candidate = priced(m_state.space, std::move(changed));
+                if (candidate.peak <= m_budget && candidate.ticks < m_result.best->ticks) {
+                    m_result.best = candidate;
+                    improved = true;
+                    break;
+                }
+            }
+        }
+    }
+
+    struct Move {
+        std::int64_t gain = 0;
+        std::size_t unit = 0;
+        std::uint32_t option = 0;
+    };
+
+    /// Faster options of the first and the last unit that takes each option in each group.
+    [[nodiscard]] std::vector<Move> movesOf(const PricedChoice& from) const
+    {
+        std::vector<Move> moves;
+        for (const UnitGroup& group : m_state.space.groups) {
+            std::vector<std::uint32_t> done;
+            for (const std::size_t unit : group.units) {
+                const std::uint32_t now = from.choice[unit];
+                if (std::find(done.begin(), done.end(), now) != done.end())
+                    continue;
+                done.push_back(now);
+                for (const std::uint32_t option : group.options)
+                    if (const std::int64_t gain = m_state.space.ticks(unit, now) - m_state.space.ticks(unit, option); gain > 0)
+                        moves.push_back({gain, unit, option});
+            }
+        }
+        std::stable_sort(moves.begin(), moves.end(), [](const Move& a, const Move& b) { return a.gain > b.gain; });
+        return moves;
+    }
+
+    const PlannerState& m_state;
+    Bytes m_budget;
+    const SearchLimits& m_limits;
+    SearchResult m_result;
+    KnapsackPlan m_last;
+    const MemoryForm* m_binding = nullptr;
+    std::optional<PricedChoice> m_bindingCandidate;
+};
+
+} // namespace
+
+SearchResult searchBudget(const PlannerState& state, Bytes budget, const SearchLimits& limits)
+{
+    return BudgetSearch(state, budget, limits).run();
+}
+
+} // namespace loadline

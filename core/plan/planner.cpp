@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/planner.hpp"
+
+#include "core/plan/budget_search.hpp"
+#include "core/plan/planner_state.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace loadline {
+namespace {
+
+std::int64_t samplesPerStep(const Setup& setup)
+{
+    return setup.batch * setup.accumulation * setup.cluster.ranks();
+}
+
+double perSecond(double amount, Seconds step)
+{
+    return step.value() > 0 ? amount / step.value() : 0;
+}
+
+Choice fastestChoice(const SearchSpace& space)
+{
+    Choice choice(space.table.units.size());
+    for (const UnitGroup& group : space.groups) {
+        const std::size_t first = group.units.front();
+        const auto key = [&](std::uint32_t index) {
+            const OptionCost& cost = space.option(first, index);
+            return std::tuple(space.ticks(first, index), cost.states() + cost.saved + cost.kept,
+                              std::max(cost.forwardTransient, cost.backwardTransient));
+        };
+        const std::uint32_t best = *std::min_element(group.options.begin(), group.options.end(),
+                                                     [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+        for (const std::size_t unit : group.units)
+            choice[unit] = best;
+    }
+    return choice;
+}
+
+Result<std::vector<MemoryForm>> formsOf(const SearchSpace& space)
+{
+    std::vector<Result<MemoryForm>> made;
+    if (space.table.setup.memory == MemoryMode::Paper) {
+        made.push_back(MemoryForm::paperForm(space));
+    } else {
+        made.push_back(MemoryForm::pivotForm(space, static_cast<std::ptrdiff_t>(space.table.units.size()) - 1));
+        made.push_back(MemoryForm::pivotForm(space, -1));
+        made.push_back(MemoryForm::stepForm(space));
+    }
+    std::vector<MemoryForm> forms;
+    for (Result<MemoryForm>& form : made) {
+        if (!form)
+            return form.error();
+        forms.push_back(*std::move(form));
+    }
+    return forms;
+}
+
+Plan finishedPlan(const SearchSpace& space, const PricedChoice& chosen)
+{
+    Plan plan;
+    plan.table = space.table;
+    plan.choice = chosen.choice;
+    plan.peak = chosen.peak;
+    plan.paperPeak = paperPeak(space.table, chosen.choice);
+    plan.time = stepTime(space.table, chosen.choice);
+    plan.objective = plan.time.serial;
+    return plan;
+}
+
+} // namespace
+
+double Plan::samplesPerSecond() const
+{
+    return perSecond(static_cast<double>(samplesPerStep(table.setup)), objective);
+}
+
+double Plan::tokensPerSecond() const
+{
+    return samplesPerSecond() * static_cast<double>(table.setup.sequence);
+}
+
+PricedChoice priced(const SearchSpace& space, Choice choice)
+{
+    PricedChoice result;
+    result.ticks = space.ticks(choice);
+    result.peak = plannedPeak(space.table, choice);
+    result.choice = std::move(choice);
+    return result;
+}
+
+Result<Planner> Planner::prepare(CostTable table, const std::vector<Pin>& pins)
+{
+    auto space = makeSearchSpace(std::move(table), pins);
+    if (!space)
+        return space.error();
+    auto state = std::make_shared<PlannerState>();
+    state->space = *std::move(space);
+    auto forms = formsOf(state->space);
+    if (!forms)
+        return forms.error();
+    state->forms = *std::move(forms);
+    state->fastest = priced(state->space, fastestChoice(state->space));
+    findSmallest(*state);
+    return Planner(std::move(state));
+}
+
+const CostTable& Planner::table() const
+{
+    return m_state->space.table;
+}
+
+Bytes Planner::leastBudget() const
+{
+    return m_state->smallest.peak;
+}
+
+Bytes Planner::mostBudget() const
+{
+    return std::max(m_state->fastest.peak, m_state->smallest.peak);
+}
+
+PlanOutcome Planner::plan(Bytes budget, const SearchLimits& limits) const
+{
+    const PlannerState& state = *m_state;
+    const SearchResult found = searchBudget(state, budget, limits);
+    PlanOutcome outcome;
+    outcome.budget = budget;
+    outcome.work = found.work;
+    outcome.cancelled = found.cancelled;
+    outcome.secondsPerGib = found.ticksPerByte * static_cast<double>((1_GiB).count()) / state.space.ticksPerSecond;
+    outcome.lowerBound = state.space.seconds(found.lowerBound);
+    if (!found.best) {
+        outcome.status = SearchStatus::Infeasible;
+        outcome.infeasible = explainInfeasible(state);
+        return outcome;
+    }
+    outcome.plan = finishedPlan(state.space, *found.best);
+    const Seconds objective = outcome.plan->objective;
+    if (found.best->ticks <= found.lowerBound) {
+        outcome.status = SearchStatus::Optimal;
+        outcome.lowerBound = objective;
+        return outcome;
+    }
+    outcome.status = SearchStatus::WithinGap;
+    outcome.lowerBound = std::min(outcome.lowerBound, objective);
+    outcome.gap = objective.value() > 0 ? (objective - outcome.lowerBound).value() / objective.value() : 0;
+    return outcome;
+}
+
+std::vector<TradeOffPoint> Planner::tradeOff(int steps, const SearchLimits& limits) const
+{
+    std::vector<TradeOffPoint> points;
+    const Bytes least = leastBudget();
+    const Bytes most = mostBudget();
+    const int count = std::clamp(steps, 2, 10'000);
+    SearchLimits left = limits;
+    for (int step = 0; step < count && !limits.stop.stop_requested() && left.work > 0; ++step) {
+        const double share = static_cast<double>(step) / (count - 1);
+        const Bytes budget =
+            step == count - 1 ? most : least + Bytes(static_cast<std::int64_t>(static_cast<double>((most - least).count()) * share));
+        const SearchResult found = searchBudget(*m_state, budget, left);
+        left.work -= found.work;
+        if (!found.best)
+            continue;
+        const TradeOffPoint point{found.best->peak, stepTime(table(), found.best->choice).serial};
+        if (!points.empty() && point.time >= points.back().time)
+            continue;
+        // A faster plan that needs no more than the one before it replaces it: the stair stays strict.
+        while (!points.empty() && points.back().peak >= point.peak)
+            points.pop_back();
+        points.push_back(point);
+    }
+    return points;
+}
+
+} // namespace loadline
