@@ -85,6 +85,19 @@ void settleReaders(const Model& model, std::vector<Form>& all)
     }
 }
 
+/// Cosines and sines are made once, in the residual stream's type, and saved by the first attention that rotates.
+void addRotaryTables(const Model& model, const ActivationSettings& settings, std::vector<Form>& all)
+{
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto* attention = std::get_if<AttentionTraits>(&model.operators[i].traits);
+        if (attention == nullptr || attention->rotaryDim == 0)
+            continue;
+        const Scene scene = sceneOf(model.operators[i], settings);
+        all[i].saved += 2 * scene.sequence * static_cast<double>(attention->rotaryDim) * scene.residual();
+        return;
+    }
+}
+
 /// What comes before the first trainable parameter takes no gradient: it saves nothing and has no backward.
 void dropFrozenStart(const Model& model, std::vector<Form>& all)
 {
@@ -148,6 +161,7 @@ std::vector<Footprint> footprints(const Model& model, const ActivationSettings& 
     for (const Operator& op : model.operators)
         all.push_back(formOf(op, settings));
     settleReaders(model, all);
+    addRotaryTables(model, settings, all);
     dropFrozenStart(model, all);
     dropRepeatedCasts(model, all);
 

@@ -56,11 +56,7 @@ double fusedKernelBytes(const AttentionTraits& traits, const Scene& scene, Atten
     const double keys = scene.batch * scene.keys;
     const double heads = static_cast<double>(traits.heads);
     double bytes = queries * (widths.query + widths.output) * w + 4 * heads * queries;
-    if (kind == AttentionKind::Efficient) // no GQA: keys and values are expanded first
-        bytes += keys * heads * static_cast<double>(traits.headDim) * w +
-                 keys * std::max(heads * static_cast<double>(traits.valueDim), valueStorage(traits, widths)) * w;
-    else
-        bytes += keys * (widths.key + valueStorage(traits, widths)) * w;
+    bytes += keys * (widths.key + valueStorage(traits, widths)) * w;
     const bool partial = traits.rotaryDim > 0 && traits.rotaryDim < traits.headDim && !latent(traits);
     if (kind == AttentionKind::Flash && partial)
         bytes += queries * widths.output * w; // the output follows the query's layout, so the next linear reads a copy
@@ -78,7 +74,9 @@ double explicitBytes(const AttentionTraits& traits, const Scene& scene, Attentio
     const double keys = scene.batch * scene.keys;
     const double scores = heads * queries * scene.keys;
     const bool shared = traits.kvHeads == 1 && scene.batch == 1 && (!math || traits.broadcastsKv); // stays a view
-    const double keyWidth = shared ? widths.key : heads * static_cast<double>(traits.headDim);
+    // Under autocast rotated keys are fp32, and the cast for the product writes out all heads.
+    const bool keyCast = scene.autocast() && traits.rotaryDim > 0;
+    const double keyWidth = shared && !keyCast ? widths.key : heads * static_cast<double>(traits.headDim);
     double valueWidth = shared ? widths.value : heads * static_cast<double>(traits.valueDim);
     if (scene.batch == 1 && !math && traits.kvHeads == traits.heads)
         valueWidth = std::max(valueWidth, valueStorage(traits, widths));
