@@ -26,10 +26,16 @@ struct StepTime {
     std::vector<Seconds> exposedByUnit; ///< sums to `exposed`
 };
 
-/// One linear pass (solver-overlap recurrence); accumulation repeats forward and backward.
+/// One linear pass over two streams, equal to the recurrence in docs/time-model.md. A gather is issued as many units
+/// ahead as the setup's rules say (positions, also those of units that gather nothing), a reduction when its unit's
+/// backward has ended, all in one first-in-first-out queue. Accumulation repeats forward and backward; only the last
+/// micro-step reduces. The optimizer steps after the last reduction. `choice` must have one valid index per unit.
 StepTime stepTime(const CostTable& table, const Choice& choice);
 
-/// The same schedule as spans, for a chart. Same end time as stepTime(...).overlapped.
+/// With more micro-steps than this the spans show the first ones and the last; the time between stays empty.
+inline constexpr std::int64_t kMostDrawnMicroSteps = 16;
+
+/// The same schedule as spans, for a chart; in order of their end within a micro-step. Ends with stepTime(...).overlapped.
 std::vector<StreamSpan> streamSpans(const CostTable& table, const Choice& choice);
 
 } // namespace loadline
