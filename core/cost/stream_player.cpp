@@ -12,11 +12,10 @@ StreamPlayer::StreamPlayer(double slowCompute, double slowTransfer, std::size_t 
 
 std::size_t StreamPlayer::issue(StreamSpan::Kind kind, std::size_t unit, double seconds)
 {
-    if (seconds > 0) {
-        m_queue.push_back({kind, unit, seconds, -1});
-        ++m_issued;
-    }
-    return m_issued;
+    if (!(seconds > 0))
+        return 0;
+    m_queue.push_back({kind, unit, seconds, -1});
+    return ++m_issued;
 }
 
 void StreamPlayer::waitFor(std::size_t transfer)

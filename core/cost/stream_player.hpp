@@ -16,7 +16,8 @@ class StreamPlayer {
 public:
     StreamPlayer(double slowCompute, double slowTransfer, std::size_t units);
 
-    /// Queues a transfer now; its number is for `waitFor`. One of no length takes no place in the queue.
+    /// Queues a transfer now; its number is for `waitFor`. One of no length takes no place in the
+    /// queue and has number 0, for which nobody waits.
     std::size_t issue(StreamSpan::Kind kind, std::size_t unit, double seconds);
 
     /// Lets transfers run until number `transfer` has ended; the computing stream idles and the time is exposed.
