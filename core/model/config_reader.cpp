@@ -38,7 +38,10 @@ std::string shown(const Json& value)
 
 } // namespace
 
-ConfigReader::ConfigReader(const Json& object, std::string origin) : m_object(&object), m_origin(std::move(origin)) {}
+ConfigReader::ConfigReader(const Json& object, std::string origin, std::string path)
+    : m_object(&object), m_origin(std::move(origin)), m_path(std::move(path))
+{
+}
 
 std::pair<std::string, const Json*> ConfigReader::find(std::string_view keys) const
 {
@@ -74,8 +77,8 @@ std::int64_t ConfigReader::integer(std::string_view keys, IntegerRange range)
         noteConflict(keys);
         return checked(key, *value, range);
     }
-    fail(fmt::format("the key '{}{}' is missing, and this family has no default for it; add it, or describe the model by hand as "
-                     "docs/model-format.md says",
+    fail(fmt::format("the key '{}{}' is missing; add it (docs/models.md lists the keys, docs/model-format.md says how to describe a model "
+                     "by hand)",
                      m_path, firstOf(keys)));
     return range.least;
 }
@@ -173,8 +176,7 @@ ConfigReader ConfigReader::child(std::string_view key) const
 {
     const auto [name, value] = find(key);
     const bool isObject = value != nullptr && value->is_object();
-    ConfigReader reader(isObject ? *value : emptyObject(), m_origin);
-    reader.m_path = m_path + name + ".";
+    ConfigReader reader(isObject ? *value : emptyObject(), m_origin, m_path + name + ".");
     if (value != nullptr && !isObject)
         reader.fail(fmt::format("the key '{}{}' is {}, but must be an object", m_path, name, shown(*value)));
     return reader;
@@ -186,6 +188,22 @@ void ConfigReader::take(const ConfigReader& child)
         m_problem = child.m_problem;
     m_defaults.insert(m_defaults.end(), child.m_defaults.begin(), child.m_defaults.end());
     m_notes.insert(m_notes.end(), child.m_notes.begin(), child.m_notes.end());
+}
+
+std::vector<ConfigReader> ConfigReader::children(std::string_view key)
+{
+    std::vector<ConfigReader> out;
+    const auto [name, value] = find(key);
+    if (value == nullptr)
+        return out;
+    const auto isObject = [](const Json& item) { return item.is_object(); };
+    if (!value->is_array() || !std::all_of(value->begin(), value->end(), isObject)) {
+        fail(fmt::format("the key '{}{}' must be a list of objects", m_path, name));
+        return out;
+    }
+    for (std::size_t i = 0; i < value->size(); ++i)
+        out.emplace_back((*value)[i], m_origin, fmt::format("{}{}[{}].", m_path, name, i));
+    return out;
 }
 
 void ConfigReader::fail(std::string_view sentence, ErrorCode code)

@@ -31,7 +31,8 @@ inline constexpr IntegerRange kFromZero{0, 1LL << 24};
 class ConfigReader {
 public:
     /// `object` must outlive the reader; `origin` names it in sentences ("'config.json'").
-    ConfigReader(const Json& object, std::string origin);
+    /// `path` is put before a key in sentences ("operators[3].").
+    ConfigReader(const Json& object, std::string origin, std::string path = {});
 
     [[nodiscard]] bool has(std::string_view keys) const { return find(keys).second != nullptr; }
     /// True if the key stands there at all, null included.
@@ -51,6 +52,8 @@ public:
     /// A nested object, or an empty one; its mistakes and defaults are handed back by `take`.
     ConfigReader child(std::string_view key) const;
     void take(const ConfigReader& child);
+    /// Objects of a list, e.g. operators; empty if missing or null.
+    std::vector<ConfigReader> children(std::string_view key);
 
     /// Keeps `sentence` as the problem unless there is one already. `origin` is put in front.
     void fail(std::string_view sentence, ErrorCode code = ErrorCode::InvalidInput);
@@ -59,6 +62,7 @@ public:
     [[nodiscard]] const std::optional<Error>& problem() const { return m_problem; }
     [[nodiscard]] bool ok() const { return !m_problem.has_value(); }
     [[nodiscard]] const std::string& origin() const { return m_origin; }
+    [[nodiscard]] const std::string& path() const { return m_path; }
     /// One sentence about the values that were not in the file; empty if all were.
     [[nodiscard]] std::string defaultsNote() const;
     [[nodiscard]] const std::vector<std::string>& notes() const { return m_notes; }

@@ -112,11 +112,8 @@ struct LayerBuilder {
         core.softmaxInFp32 = s.softmaxInFp32;
         core.broadcastsKv = s.broadcastsKv;
         b.add(inAttention("attention"), core);
-        if (s.sinks) {
-            b.parameter("sinks", {layer.heads});
-            // In the checkpoint the parameter hangs on the attention module itself.
-            b.model.operators.back().parameters.back().name = inAttention("sinks");
-        }
+        if (s.sinks) // in the checkpoint it hangs on the attention module itself
+            b.namedParameter(inAttention("sinks"), {layer.heads});
         b.linear(inAttention(s.names.o), layer.heads * layer.valueDim, s.hidden, {s.outBias, s.conv1d});
         if (!s.names.attentionDropout.empty())
             b.dropout(at(s.names.attentionDropout), s.hidden, s.attentionOutDropout);

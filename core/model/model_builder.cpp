@@ -27,6 +27,11 @@ Operator& ModelBuilder::add(std::string name, Traits traits)
 
 void ModelBuilder::parameter(std::string_view suffix, std::vector<std::int64_t> shape)
 {
+    namedParameter(fmt::format("{}.{}", model.operators.back().name, suffix), std::move(shape));
+}
+
+void ModelBuilder::namedParameter(std::string name, std::vector<std::int64_t> shape, bool trainable)
+{
     std::int64_t count = 1;
     for (const auto size : shape) {
         // Beyond the limit the exact value does not matter, only that nothing overflows.
@@ -38,8 +43,7 @@ void ModelBuilder::parameter(std::string_view suffix, std::vector<std::int64_t> 
         return;
     }
     m_count += count;
-    auto& op = model.operators.back();
-    op.parameters.push_back({fmt::format("{}.{}", op.name, suffix), std::move(shape), true});
+    model.operators.back().parameters.push_back({std::move(name), std::move(shape), trainable});
 }
 
 Operator& ModelBuilder::embedding(const std::string& name, std::int64_t rows, std::int64_t width, bool positions)

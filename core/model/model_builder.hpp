@@ -32,6 +32,8 @@ public:
     Operator& add(std::string name, Traits traits);
     /// Adds a parameter to the last operator; `suffix` follows the operator's name after a dot.
     void parameter(std::string_view suffix, std::vector<std::int64_t> shape);
+    /// Adds one by its full name.
+    void namedParameter(std::string name, std::vector<std::int64_t> shape, bool trainable = true);
 
     Operator& embedding(const std::string& name, std::int64_t rows, std::int64_t width, bool positions = false);
     Operator& linear(const std::string& name, std::int64_t in, std::int64_t out, LinearOptions options = {});

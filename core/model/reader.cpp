@@ -5,6 +5,7 @@
 #include "core/base/json.hpp"
 #include "core/base/text.hpp"
 #include "core/model/families.hpp"
+#include "core/model/format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -112,6 +113,8 @@ Result<Model> readModel(std::string_view text, std::string_view origin)
         return parsed.error();
     if (!parsed->is_object())
         return invalidInput(fmt::format("{}: a model is a JSON object; give a Hugging Face config.json or a Loadline model", origin));
+    if (parsed->contains("format"))
+        return readModelDocument(*parsed, origin);
     return readConfig(*parsed, origin);
 }
 
