@@ -4,7 +4,7 @@
 #include "core/base/result.hpp"
 
 #include <cstdint>
-#include <limits>
+#include <memory>
 #include <stop_token>
 #include <utility>
 #include <vector>
@@ -48,7 +48,9 @@ struct KnapsackPlan {
     std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> picks;
 };
 
-struct SearchSwitches; // knapsack_internal.hpp: shortcuts that tests turn off one by one
+namespace knapsack {
+struct Prepared; // knapsack_prepared.hpp
+}
 
 /// Prepared classes: dominance and hulls done once, then solved for any budget. Immutable; safe from many threads.
 class Knapsack {
@@ -65,9 +67,19 @@ public:
     /// INT64_MAX if nothing fits.
     [[nodiscard]] std::int64_t relaxedBound(std::int64_t budget) const;
 
+    /// The least budget that any assignment fits.
+    [[nodiscard]] std::int64_t leastBudget() const;
+
+    /// For the search's own parts and their tests: knapsack_prepared.hpp, knapsack_search.hpp.
+    [[nodiscard]] const knapsack::Prepared& prepared() const { return *m_prepared; }
+    Knapsack(std::vector<KnapsackClass> classes, std::shared_ptr<const knapsack::Prepared> prepared)
+        : m_classes(std::move(classes)), m_prepared(std::move(prepared))
+    {
+    }
+
 private:
-    Knapsack() = default;
     std::vector<KnapsackClass> m_classes;
+    std::shared_ptr<const knapsack::Prepared> m_prepared;
 };
 
 /// One corner of the trade-off: from `bytes` on, `ticks` can be had.
