@@ -6,6 +6,7 @@
 #include "core/cost/setup.hpp"
 #include "core/cost/strategy.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,27 @@ struct OptionCost {
 
     Bytes parameters;        ///< stored weights and master copies
     Bytes optimizer;         ///< optimizer state
-    Bytes gradients;         ///< from this unit's backward until the step (from the start with accumulation, where the rules say so)
+    Bytes gradients;         ///< local gradients, from this unit's backward until the step
+    Bytes steadyGradients;   ///< the part of `gradients` that is alive all the step (accumulation, preset flat buffers)
     Bytes saved;             ///< activations from forward to backward; under recompute only what the region keeps
     Bytes kept;              ///< gathered or cast copies held from forward to the end of this unit's backward
-    Bytes gathered;          ///< full copy of the largest slice while it runs
+    Bytes gathered;          ///< full copy of the largest slice while it runs, unless `kept`
     Bytes forwardTransient;  ///< all that is alive only while its forward runs, `gathered` included
-    Bytes backwardTransient; ///< likewise in backward: gathered copy, full gradient, buffers, workspace, recomputed activations
+    Bytes backwardTransient; ///< likewise in backward: gathered copy, full gradient, workspace; less what it frees on the way
     Bytes stepTransient;     ///< its share of what the optimizer step adds
+
+    // What a runtime holds beside the unit that runs; all 0 where the rules have no such thing (docs/memory-model.md).
+    Bytes recomputed;         ///< activations that recomputation brings back, from then to the end of this unit's backward
+    Bytes recomputeTransient; ///< all that is alive only while its forward is computed again
+    Bytes forwardBuffer;      ///< what a gather in flight holds beside the neighbour in forward
+    Bytes backwardBuffer;     ///< likewise in backward; 0 if the copy is kept
+    Bytes reduceBuffer;       ///< gradient being reduced while the next unit's backward runs (one slice)
+    Bytes reduceTransient;    ///< alive while its gradient is reduced, after its activations are freed
+    Bytes fullGradient;       ///< full gradient of the largest slice: what a later use of tied parameters adds
+    Bytes backwardGradient;   ///< the part of `backwardTransient` that is full gradient (for the chart)
+    Bytes heldGradient;       ///< full gradient from its backward to the end of backward (root unit)
+    Bytes keptToEnd;          ///< gathered copy from the start of forward to the end of backward (root unit)
+    Bytes finalBuffer;        ///< what the root unit's reduction at the end of backward adds
 
     Seconds forwardCompute;
     Seconds backwardCompute; ///< recomputation included
@@ -31,6 +46,12 @@ struct OptionCost {
     Seconds gatherBackward; ///< includes the gather of a recomputation where the rules have one
     Seconds reduce;         ///< reduce-scatter and all-reduce of gradients
     Seconds step;           ///< optimizer
+
+    /// Buffers between slices of one unit, already in the transients.
+    [[nodiscard]] Bytes innerForward() const { return strategy.slices > 1 ? forwardBuffer : Bytes(); }
+    [[nodiscard]] Bytes innerBackward() const { return strategy.slices > 1 ? backwardBuffer + reduceBuffer : Bytes(); }
+    /// Alive at the end of forward because of this unit: what a bound adds over all units.
+    [[nodiscard]] Bytes persistent() const { return states() + saved + kept + keptToEnd; }
 
     [[nodiscard]] Bytes states() const { return parameters + optimizer + gradients; }
     [[nodiscard]] Seconds compute() const { return forwardCompute + backwardCompute + step; }
@@ -42,12 +63,15 @@ struct OptionCost {
 /// What is planned as one, with every choice it has.
 struct Unit {
     std::string name;                   ///< of its operator, its part ("model.layers.3.mlp") or its block
-    std::vector<std::size_t> operators; ///< indices in Model::operators, execution order
+    std::vector<std::size_t> operators; ///< that run here: indices in Model::operators, execution order
+    std::vector<std::size_t> holds;     ///< operators whose parameters this unit stores (the root unit's run elsewhere too)
+    std::vector<std::size_t> borrows;   ///< units whose (tied) parameters it uses too
+    bool root = false;                  ///< the root unit of a runtime that has one
     Place place = Place::Layer;
     int layer = -1;
-    std::int64_t parameters = 0;
-    bool estimated = true;     ///< some compute time does not come from a measurement
-    std::size_t costClass = 0; ///< units of one class have equal `options`, in equal order
+    std::int64_t parameters = 0; ///< of `holds`
+    bool estimated = true;       ///< some compute time does not come from a measurement
+    std::size_t costClass = 0;   ///< units of one class have equal `options`, in equal order
 };
 
 /// The whole question in numbers. Units in execution order of forward; backward runs them in reverse.

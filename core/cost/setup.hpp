@@ -39,6 +39,7 @@ struct Setup {
     std::vector<std::int64_t> groups;           ///< d to offer; empty: 1, GPUs per node, all ranks
     std::int64_t recomputedBlocks = 0;          ///< the first so many blocks are recomputed
     std::optional<Bytes> overhead;              ///< empty: the device's own
+    bool shardExpertsOnDim1 = true;             ///< fsdp2: Shard(1) for experts where there are more ranks than experts (truth: false)
     MemoryMode memory = MemoryMode::Timeline;
     TimeMode time = TimeMode::Serial;
     std::shared_ptr<const Profile> profile; ///< empty: compute times are estimated

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/base/result.hpp"
+
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace loadline {
 
@@ -19,7 +22,12 @@ struct Strategy {
     friend auto operator<=>(const Strategy&, const Strategy&) = default;
 };
 
-/// "dp", "zdp", "d8", "zdp/4", "2of4", with "+recompute" and "+keep": as `--pin` reads it.
+/// "dp", "zdp", "d8", "zdp/4" (in 4 slices), "2of4" (the first 2 of 4 slices sharded over all ranks), "d8:2of4" (over 8),
+/// with "+recompute" and "+keep": as `--pin` reads it.
 std::string strategyLabel(const Strategy& strategy, std::int64_t ranks);
+
+/// Reads what `strategyLabel` writes; "recompute" or "keep" alone leave the unit replicated or sharded over all ranks.
+/// Errors: an unknown word, a group that does not divide `ranks`, more sharded slices than slices, "dp" kept.
+Result<Strategy> parseStrategy(std::string_view text, std::int64_t ranks);
 
 } // namespace loadline

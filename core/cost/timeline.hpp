@@ -32,13 +32,34 @@ struct Timeline {
 
 /// Plays one step of `choice` through the runtime's rules. The one source of every memory figure: search, chart,
 /// fact strip and check. O(units). With MemoryMode::Paper use `paperPeak`.
+///
+/// Every event is a plain sum over units of per-option terms. With i the running unit, j any unit, units in execution order:
+///     base          overhead + constant + sum_j (parameters + optimizer + steadyGradients + keptToEnd)
+///     forward i     base + sum_{j<i} (saved + kept)
+///                   + max( saved_i + kept_i + forwardTransient_i + beside,                      it runs
+///                          gathered_i + forwardBuffer_i + beside )                               rules.forwardKeepsBuffer: it is gathered
+///       beside      forwardBuffer of the next rules.gatherAheadForward units that hold parameters; with forwardKeepsBuffer that
+///                   of the last one before i (while i is gathered, and while i runs if i holds no parameters)
+///     backward i    base + sum_{j>i} (gradients - steadyGradients + heldGradient) + sum_{j<i} (saved + kept)
+///                   + sum_{j<i in i's recomputed region} (recomputed + gathered if rules.recomputeKeepsGathered)
+///                   + max( saved_i + kept_i + recomputed_i + backwardTransient_i + ahead + behind,   it runs
+///                          reduceTransient_i + ahead )                                               its gradient is reduced
+///       ahead       backwardBuffer of the next rules.gatherAheadBackward units below i that hold parameters
+///       behind      reduceBuffer of the last unit above i that holds parameters, if rules.reductionOverlapsNext
+///     recompute i   as backward of the region's last unit, with the region's units up to i recomputed and
+///                   recomputeTransient_i instead of backwardTransient
+///     end           base - sum keptToEnd (kept with rules.replicatedIsRootUnit) + sum of gradients, held gradients, finalBuffer;
+///                   only if some finalBuffer is not 0
+///     step          overhead + constant + sum_j (parameters + optimizer + gradients + stepTransient)
+/// Between slices of one unit `ahead` and `behind` are its own (innerForward, innerBackward, in the transients); the edges
+/// with the neighbours count only if larger. A unit that borrows tied parameters adds their unit's gathered copy and gradient.
 Timeline playTimeline(const CostTable& table, const Choice& choice);
 
-/// The peak alone, without storing events. Equals playTimeline(...).peak to the byte.
+/// The peak alone: no events stored, nothing allocated. Equals playTimeline(...).peak to the byte.
 Bytes timelinePeak(const CostTable& table, const Choice& choice);
 
 /// The paper's bound: states + all activations + largest transient + overhead (osdp.md 1.2). Never below timelinePeak
-/// but where a runtime holds two units at once.
+/// but where a runtime holds two units at once. A recomputed region counts whole, as part of the transient.
 Bytes paperPeak(const CostTable& table, const Choice& choice);
 
 /// The peak that the setup's memory mode compares with the budget.

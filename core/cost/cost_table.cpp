@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/cost/cost_table.hpp"
+
+#include "core/cost/option_choices.hpp"
+#include "core/cost/option_cost.hpp"
+#include "core/cost/option_sizes.hpp"
+#include "core/cost/unit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+namespace loadline {
+namespace {
+
+/// Sums of bytes stay below this, so that no event of the timeline can overflow.
+constexpr double kMostTotal = 1152921504606846976.0 / 4; // 2^58
+
+constexpr std::int64_t kMostRanks = 1'000'000;
+
+std::optional<Error> faultOf(const Setup& setup)
+{
+    if (!setup.model || setup.model->operators.empty())
+        return invalidInput("The model has no operator to plan; describe at least one.");
+    if (setup.batch < 1)
+        return invalidInput(fmt::format("The batch is {} sequences; ask for at least 1.", setup.batch));
+    if (setup.sequence < 1)
+        return invalidInput(fmt::format("The sequence is {} tokens long; ask for at least 1.", setup.sequence));
+    if (setup.accumulation < 1)
+        return invalidInput(fmt::format("Accumulation is {} micro-steps; ask for at least 1.", setup.accumulation));
+    if (setup.recomputedBlocks < 0)
+        return invalidInput(fmt::format("{} blocks cannot be recomputed; ask for 0 or more.", setup.recomputedBlocks));
+    if (setup.cluster.nodes < 1 || setup.cluster.gpusPerNode < 1 || setup.cluster.nodes > kMostRanks ||
+        setup.cluster.gpusPerNode > kMostRanks || setup.cluster.ranks() > kMostRanks)
+        return invalidInput(fmt::format("Cluster {} has {} x {} GPUs; between 1 and {} can be planned.", setup.cluster.name,
+                                        setup.cluster.nodes, setup.cluster.gpusPerNode, kMostRanks));
+    for (const int slices : setup.granularities)
+        if (slices < 1 || slices > 1024)
+            return invalidInput(fmt::format("A granularity of {} slices cannot be; ask for 1 to 1024.", slices));
+    return std::nullopt;
+}
+
+std::optional<Error> faultOf(const Setup& setup, const std::vector<Footprint>& prints)
+{
+    double bytes = 0;
+    const double perParameter = 8 * (setup.precision.weight + setup.precision.master + setup.precision.gathered + setup.precision.gradient +
+                                     setup.precision.reduced + stateBytes(setup.precision, setup.optimizer));
+    if (!std::isfinite(perParameter) || perParameter < 0)
+        return invalidInput(fmt::format("Precision {} with optimizer {} has bytes per parameter that are negative or not finite.",
+                                        setup.precision.name, setup.optimizer.name));
+    for (std::size_t i = 0; i < prints.size(); ++i) {
+        for (const Parameter& parameter : setup.model->operators[i].parameters) {
+            double count = 1;
+            for (const std::int64_t extent : parameter.shape) {
+                if (extent < 0)
+                    return invalidInput(fmt::format("Parameter {} has a negative size.", parameter.name));
+                // A shard pads its rows to whole ranks: count what the padding can make of them.
+                count *= static_cast<double>(std::max(extent, std::int64_t{1}));
+            }
+            bytes += count * perParameter * (1 + static_cast<double>(setup.cluster.ranks()));
+        }
+        const Footprint& print = prints[i];
+        for (const Bytes part :
+             {print.saved, print.weightCasts, print.input, print.output, print.forwardWorkspace, print.backwardWorkspace})
+            bytes += 4 * static_cast<double>(part.count());
+    }
+    if (bytes > kMostTotal * static_cast<double>(setup.cluster.ranks()))
+        return invalidInput(fmt::format("Model {} at batch {} and sequence {} needs more than 2^58 bytes on one rank; ask for less.",
+                                        setup.model->name, setup.batch, setup.sequence));
+    return std::nullopt;
+}
+
+/// Inputs and labels of one micro-step: token ids as PyTorch has them (int64), or an image in fp32.
+Bytes inputBytes(const Setup& setup)
+{
+    const Operator& first = setup.model->operators.front();
+    const Operator& last = setup.model->operators.back();
+    Bytes inputs = Bytes(8) * (setup.batch * first.tokens.of(setup.sequence));
+    if (const auto* image = std::get_if<ConvolutionTraits>(&first.traits))
+        inputs = Bytes(4) * (setup.batch * image->inputPerSequence);
+    return inputs + Bytes(8) * (setup.batch * last.tokens.of(setup.sequence));
+}
+
+/// Everything that is computed once for a setup and read for every unit.
+struct Context {
+    const Setup& setup;
+    std::vector<Footprint> prints;
+    std::vector<Bytes> gradients;    ///< full gradient that each operator makes
+    std::vector<bool> holdsGradient; ///< it is of the root unit, and this operator makes it first
+    std::vector<std::int64_t> uses;  ///< by unit: itself and its borrowers
+};
+
+void findGradients(Context& context, const std::vector<Unit>& units)
+{
+    const auto& operators = context.setup.model->operators;
+    const double width = context.setup.precision.gathered;
+    context.gradients.resize(operators.size());
+    context.holdsGradient.assign(operators.size(), false);
+    std::unordered_map<std::string_view, std::size_t> rooted; // name -> operator, of the root unit's
+    for (const Unit& unit : units)
+        if (unit.root)
+            for (const std::size_t op : unit.holds)
+                rooted.emplace(operators[op].name, op);
+    std::vector<bool> made(operators.size(), false);
+    for (std::size_t i = operators.size(); i-- > 0;) {
+        const Operator& op = operators[i];
+        context.gradients[i] = bytesOf(op.trainableCount(), width);
+        const auto own = rooted.find(op.sharesWith.empty() ? op.name : op.sharesWith);
+        if (own == rooted.end())
+            continue;
+        if (!op.sharesWith.empty())
+            context.gradients[i] += bytesOf(operators[own->second].trainableCount(), width);
+        context.holdsGradient[i] = !made[own->second];
+        made[own->second] = true;
+    }
+}
+
+std::vector<int> granularitiesOf(const std::vector<Strategy>& strategies)
+{
+    std::vector<int> slices;
+    for (const Strategy& strategy : strategies)
+        if (std::find(slices.begin(), slices.end(), strategy.slices) == slices.end())
+            slices.push_back(strategy.slices);
+    return slices;
+}
+
+std::vector<OptionCost> unitOptions(const Context& context, const std::vector<Unit>& units, std::size_t index,
+                                    const std::vector<std::int64_t>& groups, bool& estimated)
+{
+    const Unit& unit = units[index];
+    const auto strategies = offeredStrategies(context.setup, unit, context.uses[index] > 1, groups);
+    UnitFacts facts;
+    facts.unit = &unit;
+    facts.walk = walkUnit(context.setup, unit, context.prints, context.gradients, context.holdsGradient);
+    facts.uses = context.uses[index];
+    facts.startsRegion = index == 0 || units[index - 1].layer != unit.layer;
+    estimated = false;
+    for (const int slices : granularitiesOf(strategies)) {
+        ComputeTime sum{Seconds(), Seconds(), false};
+        for (const std::size_t op : unit.operators) {
+            const ComputeTime time = computeTime(context.setup.model->operators[op], context.prints[op], slices, context.setup);
+            sum.forward += time.forward;
+            sum.backward += time.backward;
+            sum.estimated = sum.estimated || time.estimated;
+        }
+        estimated = estimated || sum.estimated;
+        facts.compute.emplace_back(slices, sum);
+    }
+    std::vector<OptionCost> options;
+    options.reserve(strategies.size());
+    for (const Strategy& strategy : strategies)
+        options.push_back(optionCost(context.setup, facts, strategy));
+    return options;
+}
+
+/// Numbers that decide a unit's options, but for its operators' traits and parameters, which `alike` compares.
+std::uint64_t signatureOf(const Context& context, const std::vector<Unit>& units, std::size_t index)
+{
+    std::uint64_t hash = 1469598103934665603ULL; // FNV-1a
+    const auto mix = [&hash](std::int64_t value) {
+        hash = (hash ^ static_cast<std::uint64_t>(value)) * 1099511628211ULL;
+        hash ^= hash >> 29U;
+    };
+    const Unit& unit = units[index];
+    mix(unit.parameters);
+    mix(context.uses[index]);
+    mix(isRecomputed(context.setup, unit) ? 1 : 0);
+    mix(index == 0 || units[index - 1].layer != unit.layer ? 1 : 0);
+    mix(unit.root ? 1 : 0);
+    for (const std::size_t op : unit.operators) {
+        const Footprint& print = context.prints[op];
+        for (const Bytes bytes : {print.saved, print.weightCasts, print.input, print.output, print.forwardWorkspace,
+                                  print.backwardWorkspace, print.forwardTraffic, context.gradients[op]})
+            mix(bytes.count());
+        mix(static_cast<std::int64_t>(context.setup.model->operators[op].traits.index()));
+        mix(context.holdsGradient[op] ? 1 : 0);
+    }
+    return hash;
+}
+
+bool sameParameters(const Operator& a, const Operator& b)
+{
+    return std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(), b.parameters.end(),
+                      [](const Parameter& p, const Parameter& q) { return p.shape == q.shape && p.trainable == q.trainable; });
+}
+
+bool samePrint(const Footprint& a, const Footprint& b)
+{
+    return a.saved == b.saved && a.weightCasts == b.weightCasts && a.input == b.input && a.output == b.output &&
+           a.forwardWorkspace == b.forwardWorkspace && a.backwardWorkspace == b.backwardWorkspace && a.forwardFlops == b.forwardFlops &&
+           a.backwardFlops == b.backwardFlops && a.forwardTraffic == b.forwardTraffic;
+}
+
+/// Units whose options need no second computation: equal in all that decides them.
+bool alike(const Context& context, const std::vector<Unit>& units, std::size_t a, std::size_t b)
+{
+    const Unit& left = units[a];
+    const Unit& right = units[b];
+    const auto starts = [&](std::size_t i) { return i == 0 || units[i - 1].layer != units[i].layer; };
+    // A profile goes by operator, so with one only repeats of the whole table's numbers are found (shareEqualClasses).
+    if (context.setup.profile || left.root || right.root || left.operators.size() != right.operators.size() ||
+        context.uses[a] != context.uses[b] || isRecomputed(context.setup, left) != isRecomputed(context.setup, right) ||
+        starts(a) != starts(b) || left.borrows.empty() != right.borrows.empty() || left.parameters != right.parameters)
+        return false;
+    const auto& operators = context.setup.model->operators;
+    for (std::size_t k = 0; k < left.operators.size(); ++k) {
+        const std::size_t i = left.operators[k];
+        const std::size_t j = right.operators[k];
+        if (!samePrint(context.prints[i], context.prints[j]) || context.gradients[i] != context.gradients[j] ||
+            context.holdsGradient[i] != context.holdsGradient[j] || operators[i].traits != operators[j].traits ||
+            !sameParameters(operators[i], operators[j]))
+            return false;
+    }
+    return true;
+}
+
+std::size_t classOf(std::vector<std::vector<OptionCost>>& classes, std::unordered_multimap<std::uint64_t, std::size_t>& byDigest,
+                    std::vector<OptionCost> options)
+{
+    std::uint64_t digest = options.size();
+    for (const OptionCost& option : options)
+        for (const std::int64_t value :
+             {option.states().count(), option.saved.count(), option.backwardTransient.count(), option.forwardTransient.count()})
+            digest = (digest ^ static_cast<std::uint64_t>(value)) * 1099511628211ULL;
+    const auto [from, to] = byDigest.equal_range(digest);
+    for (auto found = from; found != to; ++found)
+        if (classes[found->second] == options)
+            return found->second;
+    classes.push_back(std::move(options));
+    byDigest.emplace(digest, classes.size() - 1);
+    return classes.size() - 1;
+}
+
+void fillClasses(CostTable& table, const Context& context, const std::vector<std::int64_t>& groups)
+{
+    std::unordered_multimap<std::uint64_t, std::size_t> seen; // signature -> first unit like it
+    std::unordered_multimap<std::uint64_t, std::size_t> byDigest;
+    for (std::size_t i = 0; i < table.units.size(); ++i) {
+        const std::uint64_t signature = signatureOf(context, table.units, i);
+        const auto [from, to] = seen.equal_range(signature);
+        const auto twin = std::find_if(from, to, [&](const auto& entry) { return alike(context, table.units, entry.second, i); });
+        if (twin != to) {
+            table.units[i].costClass = table.units[twin->second].costClass;
+            table.units[i].estimated = table.units[twin->second].estimated;
+            continue;
+        }
+        bool estimated = true;
+        auto options = unitOptions(context, table.units, i, groups, estimated);
+        table.units[i].costClass = classOf(table.classOptions, byDigest, std::move(options));
+        table.units[i].estimated = estimated;
+        seen.emplace(signature, i);
+    }
+}
+
+} // namespace
+
+Result<CostTable> buildCostTable(const Setup& setup)
+{
+    if (auto fault = faultOf(setup))
+        return *std::move(fault);
+    const auto groups = offeredGroups(setup);
+    if (!groups)
+        return groups.error();
+    Context context{setup,
+                    footprints(*setup.model, {setup.batch, setup.sequence, setup.precision.compute, setup.attention, setup.dropout}),
+                    {},
+                    {},
+                    {}};
+    if (auto fault = faultOf(setup, context.prints))
+        return *std::move(fault);
+    auto units = buildUnits(setup);
+    if (!units)
+        return units.error();
+
+    CostTable table;
+    table.setup = setup;
+    table.units = *std::move(units);
+    table.overhead = setup.overhead.value_or(setup.cluster.device.overhead);
+    table.constant = inputBytes(setup);
+    findGradients(context, table.units);
+    context.uses.assign(table.units.size(), 1);
+    for (const Unit& unit : table.units)
+        for (const std::size_t owner : unit.borrows)
+            ++context.uses[owner];
+    fillClasses(table, context, *groups);
+    return table;
+}
+
+} // namespace loadline

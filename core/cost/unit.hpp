@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.hpp"
+#include "core/cost/cost_table.hpp"
+#include "core/cost/setup.hpp"
+
+#include <vector>
+
+namespace loadline {
+
+/// Cuts the model into units in execution order; costs are not filled in. Errors: a model without operators, an operator that
+/// shares parameters with a name that no operator before it has.
+///
+/// Inside layers: every operator, every run of operators of one part, or every layer. Outside: every operator by itself.
+/// Rules with a root unit: what no unit of its own wraps (outside layers all; with units of one operator all but linears,
+/// routers, experts and convolutions; tied heads always) is stored by the unit "root", which stands where the first of them
+/// runs; the others still run where they stand, as units without parameters. One rank has no root unit: nothing is gathered.
+Result<std::vector<Unit>> buildUnits(const Setup& setup);
+
+/// True if recomputation is set for this unit's layer: the first `setup.recomputedBlocks` layers.
+bool isRecomputed(const Setup& setup, const Unit& unit);
+
+} // namespace loadline
