@@ -38,18 +38,37 @@ Choice fastestChoice(const SearchSpace& space)
     return choice;
 }
 
-Result<std::vector<MemoryForm>> formsOf(const SearchSpace& space)
+bool hasRootReduction(const CostTable& table)
 {
-    std::vector<Result<MemoryForm>> made;
+    for (const auto& options : table.classOptions)
+        for (const OptionCost& option : options)
+            if (option.finalBuffer > Bytes())
+                return true;
+    return false;
+}
+
+std::vector<MemoryTerms> termsOf(const SearchSpace& space, const Choice& fastest)
+{
+    std::vector<MemoryTerms> terms;
+    if (hasRootReduction(space.table))
+        terms.push_back(endTerms(space));
+    terms.push_back(stepTerms(space));
     if (space.table.setup.memory == MemoryMode::Paper) {
-        made.push_back(MemoryForm::paperForm(space));
-    } else {
-        made.push_back(MemoryForm::pivotForm(space, static_cast<std::ptrdiff_t>(space.table.units.size()) - 1));
-        made.push_back(MemoryForm::pivotForm(space, -1));
-        made.push_back(MemoryForm::stepForm(space));
+        terms.push_back(paperTerms(space));
+        return terms;
     }
+    terms.push_back(backwardTerms(space, space.table.units.size() - 1));
+    terms.push_back(backwardTerms(space, 0));
+    const Timeline timeline = playTimeline(space.table, fastest);
+    terms.push_back(termsAt(space, timeline.events[timeline.peakEvent]));
+    return terms;
+}
+
+Result<std::vector<MemoryForm>> formsOf(const SearchSpace& space, const Choice& fastest)
+{
     std::vector<MemoryForm> forms;
-    for (Result<MemoryForm>& form : made) {
+    for (const MemoryTerms& terms : termsOf(space, fastest)) {
+        auto form = MemoryForm::make(space, terms);
         if (!form)
             return form.error();
         forms.push_back(*std::move(form));
@@ -97,11 +116,11 @@ Result<Planner> Planner::prepare(CostTable table, const std::vector<Pin>& pins)
         return space.error();
     auto state = std::make_shared<PlannerState>();
     state->space = *std::move(space);
-    auto forms = formsOf(state->space);
+    state->fastest = priced(state->space, fastestChoice(state->space));
+    auto forms = formsOf(state->space, state->fastest.choice);
     if (!forms)
         return forms.error();
     state->forms = *std::move(forms);
-    state->fastest = priced(state->space, fastestChoice(state->space));
     findSmallest(*state);
     return Planner(std::move(state));
 }

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/memory_terms.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace loadline {
+namespace {
+
+/// Units whose own transient is told apart from those of their group. More would only add classes that never bind:
+/// what lies further from the pivot has more saved activations between itself and the peak.
+constexpr std::size_t kUnitsApart = 12;
+
+/// The event formulas of core/cost/timeline.hpp, per unit and option.
+class Events {
+public:
+    explicit Events(const SearchSpace& space) : m_space(space) {}
+
+    [[nodiscard]] std::size_t units() const { return m_space.table.units.size(); }
+    [[nodiscard]] const RuntimeRules& rules() const { return m_space.table.setup.rules; }
+    [[nodiscard]] const std::vector<std::uint32_t>& options(std::size_t unit) const
+    {
+        return m_space.groups[m_space.groupOfUnit[unit]].options;
+    }
+    [[nodiscard]] const OptionCost& cost(std::size_t unit, std::size_t i) const { return m_space.option(unit, options(unit)[i]); }
+    [[nodiscard]] const Unit& unit(std::size_t index) const { return m_space.table.units[index]; }
+    [[nodiscard]] bool holds(std::size_t index) const { return unit(index).parameters > 0 && !unit(index).root; }
+
+    [[nodiscard]] std::int64_t always(std::size_t u, std::size_t i) const
+    {
+        const OptionCost& c = cost(u, i);
+        return (c.parameters + c.optimizer + c.steadyGradients + c.keptToEnd).count();
+    }
+    [[nodiscard]] std::int64_t before(std::size_t u, std::size_t i) const { return (cost(u, i).saved + cost(u, i).kept).count(); }
+    [[nodiscard]] std::int64_t after(std::size_t u, std::size_t i) const
+    {
+        const OptionCost& c = cost(u, i);
+        return c.heldGradient.count() + (unit(u).root ? 0 : (c.gradients - c.steadyGradients).count());
+    }
+    /// What a recomputed unit holds while later units of its region run backward.
+    [[nodiscard]] std::int64_t broughtBack(std::size_t u, std::size_t i) const
+    {
+        const OptionCost& c = cost(u, i);
+        return c.recomputed.count() + (rules().recomputeKeepsGathered ? c.gathered.count() : 0);
+    }
+    /// Above what is alive with `before` counted, while it runs backward or reduces.
+    [[nodiscard]] std::int64_t backward(std::size_t u, std::size_t i) const
+    {
+        const OptionCost& c = cost(u, i);
+        return std::max((c.backwardTransient + c.recomputed).count(), c.reduceTransient.count() - before(u, i));
+    }
+
+    template <class Value>
+    [[nodiscard]] std::int64_t most(std::size_t u, Value value) const
+    {
+        std::int64_t result = 0;
+        for (std::size_t i = 0; i < options(u).size(); ++i)
+            result = std::max(result, value(i));
+        return result;
+    }
+
+    [[nodiscard]] bool alwaysRecomputed(std::size_t u) const
+    {
+        for (std::size_t i = 0; i < options(u).size(); ++i)
+            if (!cost(u, i).strategy.recompute)
+                return false;
+        return true;
+    }
+    /// First unit of the region that certainly is brought back together with `u`; `u` itself if none is.
+    [[nodiscard]] std::size_t regionStart(std::size_t u) const
+    {
+        std::size_t first = u;
+        while (first > 0 && alwaysRecomputed(first) && alwaysRecomputed(first - 1) && unit(first - 1).layer == unit(u).layer)
+            --first;
+        return first;
+    }
+    [[nodiscard]] std::size_t regionEnd(std::size_t u) const
+    {
+        std::size_t last = u;
+        while (last + 1 < units() && alwaysRecomputed(last + 1) && unit(last + 1).layer == unit(u).layer)
+            ++last;
+        return last;
+    }
+    /// Sliced units hold buffers of their own, beside which the neighbours' may not count.
+    [[nodiscard]] bool feelsNeighbours(std::size_t u) const
+    {
+        for (std::size_t i = 0; holds(u) && i < options(u).size(); ++i)
+            if (cost(u, i).strategy.slices > 1)
+                return false;
+        return true;
+    }
+
+private:
+    const SearchSpace& m_space;
+};
+
+MemoryTerms emptyTerms(const Events& events)
+{
+    MemoryTerms terms(events.units());
+    for (std::size_t u = 0; u < terms.size(); ++u)
+        terms[u].resize(events.options(u).size());
+    return terms;
+}
+
+/// Adds `value(option)` to what `unit` keeps; returns the most that it can be.
+template <class Value>
+std::int64_t addPersist(MemoryTerms& terms, std::size_t unit, Value value)
+{
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < terms[unit].size(); ++i) {
+        terms[unit][i].persist += value(i);
+        most = std::max(most, value(i));
+    }
+    return most;
+}
+
+/// Everything alive when `pivot` starts its backward, its own transient and its region's activations apart.
+void addAlive(const Events& events, MemoryTerms& terms, std::size_t pivot)
+{
+    for (std::size_t u = 0; u < terms.size(); ++u)
+        addPersist(terms, u, [&](std::size_t i) { return events.always(u, i) + (u <= pivot ? events.before(u, i) : events.after(u, i)); });
+}
+
+/// What neighbours and lenders of tied parameters hold while `pivot` runs backward; returns the most that it can be.
+std::int64_t addBesideBackward(const Events& events, MemoryTerms& terms, std::size_t pivot)
+{
+    std::int64_t most = 0;
+    for (const std::size_t owner : events.unit(pivot).borrows)
+        most += addPersist(terms, owner,
+                           [&](std::size_t i) { return (events.cost(owner, i).gathered + events.cost(owner, i).fullGradient).count(); });
+    if (!events.feelsNeighbours(pivot))
+        return most;
+    int found = 0;
+    for (std::size_t u = pivot; u-- > 0 && found < events.rules().gatherAheadBackward;) {
+        if (!events.holds(u))
+            continue;
+        most += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).backwardBuffer.count(); });
+        ++found;
+    }
+    for (std::size_t u = pivot + 1; u < events.units() && events.rules().reductionOverlapsNext; ++u) {
+        if (!events.holds(u))
+            continue;
+        most += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).reduceBuffer.count(); });
+        break;
+    }
+    return most;
+}
+
+/// Far from the pivot a group shares its least transients: weaker, still a lower bound, and far fewer classes.
+void shareFarTransients(const SearchSpace& space, MemoryTerms& terms, std::size_t pivot)
+{
+    const auto far = [&](std::size_t u) { return (u <= pivot ? pivot - u : u - pivot) >= kUnitsApart; };
+    std::map<std::size_t, std::vector<MemoryTerm>> least;
+    for (std::size_t u = 0; u < terms.size(); ++u) {
+        if (!far(u))
+            continue;
+        auto& shared = least.try_emplace(space.groupOfUnit[u], terms[u]).first->second;
+        for (std::size_t i = 0; i < shared.size(); ++i)
+            shared[i].transient = std::min(shared[i].transient, terms[u][i].transient);
+    }
+    for (std::size_t u = 0; u < terms.size(); ++u)
+        for (std::size_t i = 0; far(u) && i < terms[u].size(); ++i)
+            terms[u][i].transient = least.at(space.groupOfUnit[u])[i].transient;
+}
+
+/// How far backward of units below `pivot` reaches above it: later, with more gradients and fewer activations.
+void addLaterBackward(const Events& events, MemoryTerms& terms, std::size_t pivot, std::size_t regionStart, std::int64_t fall)
+{
+    for (std::size_t u = pivot; u-- > 0;) {
+        const bool inRegion = u >= regionStart;
+        fall += events.most(u + 1, [&](std::size_t i) {
+            const bool counted = u + 1 < pivot && u + 1 >= regionStart;
+            return events.before(u + 1, i) - events.after(u + 1, i) + (counted ? events.broughtBack(u + 1, i) : 0);
+        });
+        for (std::size_t i = 0; i < terms[u].size(); ++i) {
+            const std::int64_t reach = events.backward(u, i) - (inRegion ? events.broughtBack(u, i) : 0) - fall;
+            terms[u][i].transient = std::max<std::int64_t>(reach, 0);
+        }
+    }
+}
+
+/// And of units above it: earlier, with more activations and fewer gradients.
+void addEarlierBackward(const Events& events, MemoryTerms& terms, std::size_t pivot, std::int64_t fall)
+{
+    for (std::size_t u = pivot + 1; u < terms.size(); ++u) {
+        for (std::size_t i = 0; i < terms[u].size(); ++i) {
+            const std::int64_t reach = events.backward(u, i) + events.before(u, i) - events.after(u, i) - fall;
+            terms[u][i].transient = std::max<std::int64_t>(reach, 0);
+        }
+        fall += events.most(u, [&](std::size_t i) { return events.after(u, i) - events.before(u, i); });
+    }
+}
+
+/// How far forward of the last units reaches above backward of the last unit.
+void addForwardReach(const Events& events, MemoryTerms& terms, std::int64_t fall)
+{
+    for (std::size_t u = terms.size(); u-- > 0;) {
+        for (std::size_t i = 0; i < terms[u].size(); ++i)
+            terms[u][i].transient = std::max(terms[u][i].transient, events.cost(u, i).forwardTransient.count() - fall);
+        fall += events.most(u, [&](std::size_t i) { return events.before(u, i); });
+    }
+}
+
+} // namespace
+
+MemoryTerms backwardTerms(const SearchSpace& space, std::size_t pivot)
+{
+    const Events events(space);
+    MemoryTerms terms = emptyTerms(events);
+    addAlive(events, terms, pivot);
+    const std::int64_t beside = addBesideBackward(events, terms, pivot);
+    const std::size_t regionStart = events.regionStart(pivot);
+    std::int64_t region = 0;
+    for (std::size_t u = regionStart; u < pivot; ++u)
+        region += addPersist(terms, u, [&](std::size_t i) { return events.broughtBack(u, i); });
+
+    for (std::size_t i = 0; i < terms[pivot].size(); ++i)
+        terms[pivot][i].transient = std::max<std::int64_t>(events.backward(pivot, i), 0);
+    addLaterBackward(events, terms, pivot, regionStart, beside);
+    addEarlierBackward(events, terms, pivot, beside + region);
+    if (pivot + 1 == terms.size() && regionStart == pivot)
+        addForwardReach(events, terms, beside);
+    shareFarTransients(space, terms, pivot);
+    return terms;
+}
+
+MemoryTerms forwardTerms(const SearchSpace& space, std::size_t pivot)
+{
+    const Events events(space);
+    MemoryTerms terms = emptyTerms(events);
+    for (std::size_t u = 0; u < terms.size(); ++u)
+        addPersist(terms, u, [&](std::size_t i) { return events.always(u, i) + (u <= pivot ? events.before(u, i) : 0); });
+    for (const std::size_t owner : events.unit(pivot).borrows)
+        addPersist(terms, owner, [&](std::size_t i) { return events.cost(owner, i).gathered.count(); });
+    int found = 0;
+    for (std::size_t u = pivot + 1; u < terms.size() && events.feelsNeighbours(pivot) && found < events.rules().gatherAheadForward; ++u) {
+        if (!events.holds(u))
+            continue;
+        addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).forwardBuffer.count(); });
+        ++found;
+    }
+    for (std::size_t i = 0; i < terms[pivot].size(); ++i)
+        terms[pivot][i].transient = std::max<std::int64_t>(events.cost(pivot, i).forwardTransient.count(), 0);
+    return terms;
+}
+
+MemoryTerms recomputeTerms(const SearchSpace& space, std::size_t pivot)
+{
+    const Events events(space);
+    if (!events.alwaysRecomputed(pivot))
+        return forwardTerms(space, pivot);
+    MemoryTerms terms = emptyTerms(events);
+    addAlive(events, terms, events.regionEnd(pivot));
+    for (std::size_t u = events.regionStart(pivot); u < pivot; ++u)
+        addPersist(terms, u, [&](std::size_t i) { return events.broughtBack(u, i); });
+    addPersist(terms, pivot, [&](std::size_t i) { return events.cost(pivot, i).recomputed.count(); });
+    for (std::size_t i = 0; i < terms[pivot].size(); ++i)
+        terms[pivot][i].transient = events.cost(pivot, i).recomputeTransient.count();
+    return terms;
+}
+
+MemoryTerms endTerms(const SearchSpace& space)
+{
+    const Events events(space);
+    MemoryTerms terms = emptyTerms(events);
+    for (std::size_t u = 0; u < terms.size(); ++u)
+        addPersist(terms, u, [&](std::size_t i) {
+            const OptionCost& c = events.cost(u, i);
+            std::int64_t sum = (c.parameters + c.optimizer + c.steadyGradients).count();
+            sum += events.unit(u).root ? 0 : (c.gradients - c.steadyGradients).count();
+            if (c.finalBuffer > Bytes()) // only then there is such an event; without it the step needs as much as the rest
+                sum += (c.heldGradient + c.finalBuffer).count() + (events.rules().replicatedIsRootUnit ? c.keptToEnd.count() : 0);
+            return sum;
+        });
+    return terms;
+}
+
+MemoryTerms stepTerms(const SearchSpace& space)
+{
+    const Events events(space);
+    MemoryTerms terms = emptyTerms(events);
+    for (std::size_t u = 0; u < terms.size(); ++u)
+        addPersist(terms, u, [&](std::size_t i) { return (events.cost(u, i).states() + events.cost(u, i).stepTransient).count(); });
+    return terms;
+}
+
+MemoryTerms termsAt(const SearchSpace& space, const TimelineEvent& event)
+{
+    switch (event.phase) {
+    case Phase::Forward:
+        return forwardTerms(space, event.unit);
+    case Phase::Recompute:
+        return recomputeTerms(space, event.unit);
+    case Phase::Backward:
+        return backwardTerms(space, event.unit);
+    case Phase::Step:
+        break;
+    }
+    return stepTerms(space);
+}
+
+MemoryTerms paperTerms(const SearchSpace& space)
+{
+    const Events events(space);
+    MemoryTerms terms = emptyTerms(events);
+    for (std::size_t u = 0; u < terms.size(); ++u)
+        for (std::size_t i = 0; i < terms[u].size(); ++i) {
+            const OptionCost& c = events.cost(u, i);
+            terms[u][i].persist = (c.states() + c.saved + c.kept + c.keptToEnd + c.heldGradient).count();
+            terms[u][i].transient = std::max({c.forwardTransient, c.backwardTransient, c.recomputeTransient, c.reduceTransient}).count();
+        }
+    return terms;
+}
+
+} // namespace loadline
