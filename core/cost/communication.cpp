@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/communication.hpp"
 
+#include "core/cost/profile.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -11,6 +13,13 @@ Seconds pass(std::int64_t ranks, double bytes, Seconds latency, double bytesPerS
 {
     const auto n = static_cast<double>(ranks);
     return Seconds((n - 1) * (latency.value() + bytes / n / bytesPerSecond));
+}
+
+std::optional<Seconds> measured(const Profile* profile, Collective collective, RankGroup members, Bytes bytes)
+{
+    if (profile == nullptr || members.size <= 1)
+        return std::nullopt;
+    return profile->collective(collective, members.size, members.perNode, bytes);
 }
 
 } // namespace
@@ -52,19 +61,22 @@ Seconds ringPass(const Cluster& cluster, Bytes bytes, RankGroup members)
     return pass(members.size, size, latency, bandwidth);
 }
 
-Seconds allGather(const Cluster& cluster, Bytes bytes, std::int64_t group, const Profile* /*profile*/)
+Seconds allGather(const Cluster& cluster, Bytes bytes, std::int64_t group, const Profile* profile)
 {
-    return ringPass(cluster, bytes, shardGroup(cluster, group));
+    const auto members = shardGroup(cluster, group);
+    return measured(profile, Collective::AllGather, members, bytes).value_or(ringPass(cluster, bytes, members));
 }
 
-Seconds reduceScatter(const Cluster& cluster, Bytes bytes, std::int64_t group, const Profile* /*profile*/)
+Seconds reduceScatter(const Cluster& cluster, Bytes bytes, std::int64_t group, const Profile* profile)
 {
-    return ringPass(cluster, bytes, shardGroup(cluster, group));
+    const auto members = shardGroup(cluster, group);
+    return measured(profile, Collective::ReduceScatter, members, bytes).value_or(ringPass(cluster, bytes, members));
 }
 
-Seconds allReduce(const Cluster& cluster, Bytes bytes, std::int64_t group, const Profile* /*profile*/)
+Seconds allReduce(const Cluster& cluster, Bytes bytes, std::int64_t group, const Profile* profile)
 {
-    return ringPass(cluster, bytes, replicaGroup(cluster, group)) * 2.0;
+    const auto members = replicaGroup(cluster, group);
+    return measured(profile, Collective::AllReduce, members, bytes).value_or(ringPass(cluster, bytes, members) * 2.0);
 }
 
 } // namespace loadline

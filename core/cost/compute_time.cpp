@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/compute_time.hpp"
 
+#include "core/cost/profile.hpp"
+
 #include <algorithm>
+#include <optional>
 
 namespace loadline {
 namespace {
@@ -13,14 +16,7 @@ Seconds roofline(double flops, double traffic, const Device& device, ComputeMode
     return Seconds(std::max(compute, memory));
 }
 
-} // namespace
-
-double peakFlops(const Device& device, ComputeMode mode)
-{
-    return mode == ComputeMode::Fp32 ? device.fp32FlopsPerSecond : device.halfFlopsPerSecond;
-}
-
-ComputeTime computeTime(const Operator& /*op*/, const Footprint& footprint, int slices, const Setup& setup)
+ComputeTime estimated(const Footprint& footprint, int slices, const Setup& setup)
 {
     const auto& device = setup.cluster.device;
     const auto mode = setup.precision.compute;
@@ -29,6 +25,39 @@ ComputeTime computeTime(const Operator& /*op*/, const Footprint& footprint, int 
     const auto traffic = static_cast<double>(footprint.forwardTraffic.count());
     return {roofline(footprint.forwardFlops, traffic + partialSums, device, mode),
             roofline(footprint.backwardFlops, 2 * traffic + partialSums, device, mode), true};
+}
+
+double ratio(Seconds a, Seconds b)
+{
+    return b > Seconds(0) ? a.value() / b.value() : 1;
+}
+
+} // namespace
+
+double peakFlops(const Device& device, ComputeMode mode)
+{
+    return mode == ComputeMode::Fp32 ? device.fp32FlopsPerSecond : device.halfFlopsPerSecond;
+}
+
+ComputeTime computeTime(const Operator& op, const Footprint& footprint, int slices, const Setup& setup)
+{
+    const auto estimate = estimated(footprint, slices, setup);
+    if (!setup.profile)
+        return estimate;
+    ActivationSettings settings;
+    settings.batch = setup.batch;
+    settings.sequence = setup.sequence;
+    settings.compute = setup.precision.compute;
+    settings.attention = setup.attention;
+    settings.dropout = setup.dropout;
+    if (const auto measured = setup.profile->time(op, settings, slices))
+        return {measured->forward, measured->backward, measured->extrapolated};
+    const auto whole = slices > 1 ? setup.profile->time(op, settings, 1) : std::nullopt;
+    if (!whole)
+        return estimate;
+    // Only the whole operator was measured: what slicing adds is as estimated.
+    const auto uncut = estimated(footprint, 1, setup);
+    return {whole->forward * ratio(estimate.forward, uncut.forward), whole->backward * ratio(estimate.backward, uncut.backward), true};
 }
 
 Seconds optimizerStep(std::int64_t localParameters, const PrecisionRecipe& precision, const OptimizerRecipe& optimizer,
