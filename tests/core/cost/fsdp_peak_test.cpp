@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Rule set fsdp2 against every FSDP2 peak that PyTorch's own tracker measured (tests/data/truth/fsdp_peak.csv, README there).
+#include "core/cluster/recipe.hpp"
+#include "core/cost/timeline.hpp"
+#include "truth_rows.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace loadline {
+namespace {
+
+constexpr std::int64_t kGroupOfPlanD = 8;
+
+/// The first `layers` layers of a model.
+std::shared_ptr<const Model> cut(const Model& model, std::int64_t layers)
+{
+    auto shallow = std::make_shared<Model>(model);
+    std::erase_if(shallow->operators, [layers](const Operator& op) { return op.place == Place::Layer && op.layer >= layers; });
+    return shallow;
+}
+
+PrecisionRecipe precisionOf(const std::string& name)
+{
+    PrecisionRecipe recipe = *loadPrecision(name == "fp32" ? "fp32" : name == "pure_bf16" ? "bf16" : "bf16-mixed");
+    if (name == "mp_bf16")
+        recipe.reduced = 4; // these rows were run with reduce_dtype = float32
+    return recipe;
+}
+
+Setup setupOf(const truth::Row& row)
+{
+    const char plan = row.text("plan").front();
+    Setup setup;
+    setup.model = cut(truth::model(row.text("model") + ".json").value(), *row.number("layers_used"));
+    setup.cluster.nodes = 1;
+    setup.cluster.gpusPerNode = *row.number("world");
+    setup.precision = precisionOf(row.text("precision"));
+    setup.optimizer = *loadOptimizer("adamw");
+    setup.rules = fsdp2Rules();
+    setup.batch = *row.number("batch");
+    setup.sequence = *row.number("seq");
+    setup.attention = row.text("attention") == "eager" ? AttentionKind::Eager : AttentionKind::Auto;
+    setup.dropout = 0;
+    setup.unit = plan == 'b' || plan == 'e' || plan == 'g' ? UnitKind::Operator : UnitKind::Block;
+    setup.granularities = {1, 4};
+    if (plan == 'd')
+        setup.groups = {1, kGroupOfPlanD, setup.cluster.ranks()};
+    setup.recomputedBlocks = plan == 'f' ? *row.number("layers_used") : 0;
+    setup.overhead = Bytes(0);
+    return setup;
+}
+
+/// What the plan's letter says of one unit.
+Strategy wanted(char plan, const CostTable& table, const Unit& unit)
+{
+    const std::int64_t ranks = table.setup.cluster.ranks();
+    Strategy strategy;
+    strategy.recompute = plan == 'f' && unit.place == Place::Layer;
+    if (unit.parameters == 0 || plan == 'c' || ranks == 1)
+        return strategy;
+    const Operator& first = table.setup.model->operators[unit.operators.front()];
+    const bool linear = std::holds_alternative<LinearTraits>(first.traits);
+    if (plan == 'e' && unit.place == Place::Layer && linear && first.part == "attention")
+        return strategy;
+    strategy.group = plan == 'd' ? kGroupOfPlanD : ranks;
+    strategy.slices = plan == 'g' && unit.place == Place::Layer && linear && first.part == "mlp" ? 4 : 1;
+    strategy.shardedSlices = strategy.slices;
+    return strategy;
+}
+
+Choice choose(const CostTable& table, char plan)
+{
+    Choice choice;
+    for (std::size_t i = 0; i < table.units.size(); ++i) {
+        const Strategy strategy = wanted(plan, table, table.units[i]);
+        const auto& options = table.options(i);
+        const auto found = std::find_if(options.begin(), options.end(), [&](const OptionCost& o) { return o.strategy == strategy; });
+        EXPECT_NE(found, options.end()) << table.units[i].name << " lacks " << strategyLabel(strategy, table.setup.cluster.ranks());
+        choice.push_back(static_cast<std::uint32_t>(found - options.begin()));
+    }
+    return choice;
+}
+
+/// Our figures under the names of the columns.
+struct Figures {
+    std::map<std::string, std::int64_t> bytes;
+    Timeline timeline;
+};
+
+Figures figuresOf(const CostTable& table, const Choice& choice)
+{
+    Figures figures;
+    figures.timeline = playTimeline(table, choice);
+    std::int64_t forward = 0;
+    std::int64_t backward = 0;
+    for (const TimelineEvent& event : figures.timeline.events) {
+        auto& most = event.phase == Phase::Forward ? forward : backward;
+        if (event.phase != Phase::Step)
+            most = std::max(most, event.total().count());
+    }
+    std::int64_t forwardEnd = table.constant.count();
+    std::int64_t backwardEnd = forwardEnd;
+    for (std::size_t i = 0; i < table.units.size(); ++i) {
+        const OptionCost& cost = table.options(i)[choice[i]];
+        forwardEnd += (cost.persistent() - cost.gradients + cost.steadyGradients).count();
+        backwardEnd += cost.states().count();
+    }
+    figures.bytes["peak_total"] = figures.timeline.peak.count();
+    figures.bytes["peak_during_fwd"] = forward;
+    figures.bytes["after_fwd"] = forwardEnd;
+    figures.bytes["peak_during_bwd"] = backward;
+    figures.bytes["after_bwd"] = backwardEnd;
+    return figures;
+}
+
+std::string title(const truth::Row& row)
+{
+    return fmt::format("{} {} layers, {} ranks, plan {}, {}, {}", row.text("model"), row.text("layers_used"), row.text("world"),
+                       row.text("plan"), row.text("precision"), row.text("attention"));
+}
+
+void printEvent(const CostTable& table, const Figures& figures)
+{
+    const TimelineEvent& event = figures.timeline.events[figures.timeline.peakEvent];
+    fmt::print("      peak at phase {} unit {}:", static_cast<int>(event.phase), table.units[event.unit].name);
+    for (const Bytes part : event.bytes)
+        fmt::print(" {}", part.count());
+    fmt::print("\n");
+}
+
+/// Rows of the file that are compared with ours; a row that is not is named here with its reason.
+std::vector<truth::Row> comparedRows()
+{
+    return truth::rows("fsdp_peak.csv");
+}
+
+double median(std::vector<double> values)
+{
+    std::sort(values.begin(), values.end());
+    return values.empty() ? 0 : values[values.size() / 2];
+}
+
+TEST(FsdpPeak, EveryRowWithinTwoPercent)
+{
+    const bool verbose = std::getenv("LOADLINE_VERBOSE") != nullptr;
+    std::map<std::string, std::vector<double>> deviations;
+    const auto all = comparedRows();
+    ASSERT_EQ(all.size(), 64U);
+    for (const truth::Row& row : all) {
+        const auto table = buildCostTable(setupOf(row));
+        ASSERT_TRUE(table.ok()) << table.error().message;
+        const Figures figures = figuresOf(*table, choose(*table, row.text("plan") == "plain" ? 'c' : row.text("plan").front()));
+        if (verbose)
+            fmt::print("{}\n", title(row));
+        for (const auto& [column, ours] : figures.bytes) {
+            const auto measured = static_cast<double>(*row.number(column));
+            const double deviation = (static_cast<double>(ours) - measured) / measured;
+            if (verbose)
+                fmt::print("   {:16} {:>14} {:>14.0f} {:+.3f} %\n", column, ours, measured, 100 * deviation);
+            deviations[column].push_back(std::abs(deviation));
+            if (column == "peak_total") {
+                EXPECT_LT(std::abs(deviation), 0.02) << title(row) << ": " << ours << " for " << measured;
+            }
+        }
+        if (verbose)
+            printEvent(*table, figures);
+    }
+    for (const auto& [column, values] : deviations) {
+        if (verbose)
+            fmt::print("{:16} median {:.4f} % worst {:.4f} %\n", column, 100 * median(values), 100 * *std::max_element(values.begin(), values.end()));
+        EXPECT_LT(median(values), 0.01) << column;
+    }
+}
+
+} // namespace
+} // namespace loadline
