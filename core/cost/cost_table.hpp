@@ -45,6 +45,7 @@ struct OptionCost {
     Seconds gatherForward;
     Seconds gatherBackward; ///< includes the gather of a recomputation where the rules have one
     Seconds reduce;         ///< reduce-scatter and all-reduce of gradients
+    Seconds scatter;        ///< of `reduce`: what recurs in every micro-step (reduce-scatters into shards); the rest is once a step
     Seconds step;           ///< optimizer
 
     /// Buffers between slices of one unit, already in the transients.

@@ -37,7 +37,7 @@ public:
         }
     }
 
-    void backward(bool reduces)
+    void backward(bool last)
     {
         const auto units = m_table.units.size();
         const auto ahead = static_cast<std::size_t>(std::max(0, m_table.setup.rules.gatherAheadBackward));
@@ -54,8 +54,8 @@ public:
             m_player.waitFor(m_arrived[unit]);
             askUpTo(position + 1 + ahead);
             m_player.compute(Kind::BackwardCompute, unit, share(cost(unit).backwardCompute));
-            if (reduces)
-                m_player.issue(Kind::Reduce, unit, cost(unit).reduce.value());
+            const double each = share(cost(unit).scatter);
+            m_player.issue(Kind::Reduce, unit, last ? cost(unit).reduce.value() - each * static_cast<double>(m_microSteps - 1) : each);
         }
         m_player.waitForAll();
     }
@@ -80,7 +80,7 @@ private:
     std::vector<std::size_t> m_arrived; ///< number of the transfer that a unit waits for
 };
 
-/// Micro-steps before the last reduce nothing and leave no transfer behind, so all of them take the same time.
+/// A micro-step ends with its reductions and leaves no transfer behind, so all before the last take the same time.
 struct FirstMicroStep {
     double seconds = 0;
     std::vector<double> exposed;

@@ -28,8 +28,10 @@ struct StepTime {
 
 /// One linear pass over two streams, equal to the recurrence in docs/time-model.md. A gather is issued as many units
 /// ahead as the setup's rules say (positions, also those of units that gather nothing), a reduction when its unit's
-/// backward has ended, all in one first-in-first-out queue. Accumulation repeats forward and backward; only the last
-/// micro-step reduces. The optimizer steps after the last reduction. `choice` must have one valid index per unit.
+/// backward has ended, all in one first-in-first-out queue. Accumulation repeats forward, backward and the reductions
+/// into shards (OptionCost::scatter); other reductions come in the last micro-step. A micro-step ends with its last
+/// reduction, as FSDP2's final backward callback waits for it; then the optimizer steps. `choice` must have one valid
+/// index per unit.
 StepTime stepTime(const CostTable& table, const Choice& choice);
 
 /// With more micro-steps than this the spans show the first ones and the last; the time between stays empty.

@@ -15,8 +15,9 @@ struct StreamWork {
     double computeForward = 0;
     double gatherBackward = 0;
     double computeBackward = 0;
-    double reduce = 0; ///< in the last micro-step only
+    double reduce = 0; ///< in the last micro-step
     double step = 0;
+    double scatter = 0; ///< in every micro-step but the last
 };
 
 struct StreamRules {
@@ -36,13 +37,14 @@ public:
         const int units = static_cast<int>(m_work.size());
         for (int micro = 0; micro < m_rules.microSteps; ++micro) {
             const int forward = static_cast<int>(m_tasks.size());
+            m_barriers.push_back(forward);
             for (int u = 0; u < units; ++u)
                 add(m_work[at(u)].computeForward, m_work[at(u)].gatherForward, 0, m_rules.aheadForward, forward + units);
             const int backward = static_cast<int>(m_tasks.size());
             const bool last = micro + 1 == m_rules.microSteps;
             for (int u = units - 1; u >= 0; --u)
-                add(m_work[at(u)].computeBackward, m_work[at(u)].gatherBackward, last ? m_work[at(u)].reduce : 0, m_rules.aheadBackward,
-                    backward + units);
+                add(m_work[at(u)].computeBackward, m_work[at(u)].gatherBackward, last ? m_work[at(u)].reduce : m_work[at(u)].scatter,
+                    m_rules.aheadBackward, backward + units);
         }
     }
 
@@ -115,7 +117,9 @@ private:
     {
         if (!m_computing && m_next < m_tasks.size()) {
             const int task = static_cast<int>(m_next);
-            ask(task);
+            const bool barred = std::find(m_barriers.begin(), m_barriers.end(), task) != m_barriers.end() && !m_tasks[m_next].asked;
+            if (!barred || m_queue.empty())
+                ask(task);
             if (m_tasks[m_next].gathered) {
                 m_computing = true;
                 m_computeLeft = m_tasks[m_next].compute;
@@ -147,6 +151,7 @@ private:
     std::vector<StreamWork> m_work;
     StreamRules m_rules;
     std::vector<Task> m_tasks;
+    std::vector<int> m_barriers; ///< first task of each micro-step: nothing of it begins before all reductions have ended
     std::deque<Transfer> m_queue;
     std::size_t m_next = 0;
     bool m_computing = false;

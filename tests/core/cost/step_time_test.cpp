@@ -29,7 +29,8 @@ CostTable tableOf(const std::vector<StreamWork>& work, const StreamRules& rules)
         option.forwardCompute = Seconds(unit.computeForward * a);
         option.gatherBackward = Seconds(unit.gatherBackward * a);
         option.backwardCompute = Seconds(unit.computeBackward * a);
-        option.reduce = Seconds(unit.reduce);
+        option.reduce = Seconds(unit.reduce + unit.scatter * (a - 1));
+        option.scatter = Seconds(unit.scatter * a);
         option.step = Seconds(unit.step);
         Unit entry;
         entry.costClass = table.classOptions.size();
@@ -65,6 +66,7 @@ public:
             unit.gatherBackward = scale * transfers * maybe(0.5) * number(0, 1);
             unit.reduce = scale * transfers * maybe(0.7) * number(0, 2);
             unit.step = scale * number(0, 0.1);
+            unit.scatter = pick(0, 1) == 1 ? unit.reduce * number(0, 1) : 0;
         }
         return all;
     }
@@ -213,15 +215,17 @@ TEST(StepTime, GatherAheadHidesAGatherBehindTheUnitBefore)
     EXPECT_DOUBLE_EQ(stepTime(tableOf(work, rules), {0, 0}).overlapped.value(), 4 + 5 + 3 + 1 + 3 + 2 + 4 + 1);
 }
 
-TEST(StepTime, OnlyTheLastMicroStepReduces)
+TEST(StepTime, ReductionsIntoShardsRecurAndOthersComeOnce)
 {
-    const std::vector<StreamWork> work = {{0, 1, 0, 2, 10, 0.5}};
+    std::vector<StreamWork> work = {{0, 1, 0, 2, 10, 0.5}};
     StreamRules rules;
     rules.microSteps = 3;
     const auto time = stepTime(tableOf(work, rules), {0});
     EXPECT_DOUBLE_EQ(time.overlapped.value(), 3 * (1 + 2) + 10 + 0.5);
     EXPECT_DOUBLE_EQ(time.exposed.value(), 10);
     EXPECT_DOUBLE_EQ(time.exposedByUnit[0].value(), 10);
+    work[0].scatter = 6; // and 10 in the last micro-step: 6 into shards, 4 across replicas
+    EXPECT_DOUBLE_EQ(stepTime(tableOf(work, rules), {0}).overlapped.value(), 3 * (1 + 2) + 2 * 6 + 10 + 0.5);
 }
 
 TEST(StepTime, ManyMicroStepsCostNoMoreToPlayOrDraw)
