@@ -44,11 +44,12 @@ public:
         return c.recomputed.count() + (rules().recomputeKeepsGathered ? c.gathered.count() : 0);
     }
     /// Above what is alive with `before` counted, while it runs backward or reduces.
-    [[nodiscard]] std::int64_t backward(std::size_t u, std::size_t i) const
+    [[nodiscard]] std::int64_t backward(std::size_t u, std::size_t i) const { return std::max(running(u, i), reducing(u, i)); }
+    [[nodiscard]] std::int64_t running(std::size_t u, std::size_t i) const
     {
-        const OptionCost& c = cost(u, i);
-        return std::max((c.backwardTransient + c.recomputed).count(), c.reduceTransient.count() - before(u, i));
+        return (cost(u, i).backwardTransient + cost(u, i).recomputed).count();
     }
+    [[nodiscard]] std::int64_t reducing(std::size_t u, std::size_t i) const { return cost(u, i).reduceTransient.count() - before(u, i); }
 
     template <class Value>
     [[nodiscard]] std::int64_t most(std::size_t u, Value value) const
@@ -121,27 +122,35 @@ void addAlive(const Events& events, MemoryTerms& terms, std::size_t pivot)
         addPersist(terms, u, [&](std::size_t i) { return events.always(u, i) + (u <= pivot ? events.before(u, i) : events.after(u, i)); });
 }
 
-/// What neighbours and lenders of tied parameters hold while `pivot` runs backward; returns the most that it can be.
-std::int64_t addBesideBackward(const Events& events, MemoryTerms& terms, std::size_t pivot)
+/// The most that neighbours and lenders can add at a pivot.
+struct Beside {
+    std::int64_t all = 0;
+    std::int64_t notReducing = 0; ///< the part that is gone when the pivot's gradient is reduced
+};
+
+/// Adds what neighbours and lenders of tied parameters hold while `pivot` runs backward.
+Beside addBesideBackward(const Events& events, MemoryTerms& terms, std::size_t pivot)
 {
-    std::int64_t most = 0;
+    Beside most;
     for (const std::size_t owner : events.unit(pivot).borrows)
-        most += addPersist(terms, owner,
-                           [&](std::size_t i) { return (events.cost(owner, i).gathered + events.cost(owner, i).fullGradient).count(); });
+        most.notReducing += addPersist(
+            terms, owner, [&](std::size_t i) { return (events.cost(owner, i).gathered + events.cost(owner, i).fullGradient).count(); });
+    most.all = most.notReducing;
     if (!events.feelsNeighbours(pivot))
         return most;
+    for (std::size_t u = pivot + 1; u < events.units() && events.rules().reductionOverlapsNext; ++u) {
+        if (!events.holds(u))
+            continue;
+        most.notReducing += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).reduceBuffer.count(); });
+        break;
+    }
+    most.all = most.notReducing;
     int found = 0;
     for (std::size_t u = pivot; u-- > 0 && found < events.rules().gatherAheadBackward;) {
         if (!events.holds(u))
             continue;
-        most += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).backwardBuffer.count(); });
+        most.all += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).backwardBuffer.count(); });
         ++found;
-    }
-    for (std::size_t u = pivot + 1; u < events.units() && events.rules().reductionOverlapsNext; ++u) {
-        if (!events.holds(u))
-            continue;
-        most += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).reduceBuffer.count(); });
-        break;
     }
     return most;
 }
@@ -208,18 +217,18 @@ MemoryTerms backwardTerms(const SearchSpace& space, std::size_t pivot)
     const Events events(space);
     MemoryTerms terms = emptyTerms(events);
     addAlive(events, terms, pivot);
-    const std::int64_t beside = addBesideBackward(events, terms, pivot);
+    const Beside beside = addBesideBackward(events, terms, pivot);
     const std::size_t regionStart = events.regionStart(pivot);
     std::int64_t region = 0;
     for (std::size_t u = regionStart; u < pivot; ++u)
         region += addPersist(terms, u, [&](std::size_t i) { return events.broughtBack(u, i); });
 
     for (std::size_t i = 0; i < terms[pivot].size(); ++i)
-        terms[pivot][i].transient = std::max<std::int64_t>(events.backward(pivot, i), 0);
-    addLaterBackward(events, terms, pivot, regionStart, beside);
-    addEarlierBackward(events, terms, pivot, beside + region);
+        terms[pivot][i].transient = std::max({events.running(pivot, i), events.reducing(pivot, i) - beside.notReducing, std::int64_t{0}});
+    addLaterBackward(events, terms, pivot, regionStart, beside.all);
+    addEarlierBackward(events, terms, pivot, beside.all + region);
     if (pivot + 1 == terms.size() && regionStart == pivot)
-        addForwardReach(events, terms, beside);
+        addForwardReach(events, terms, beside.all);
     shareFarTransients(space, terms, pivot);
     return terms;
 }

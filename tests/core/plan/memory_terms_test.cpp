@@ -55,12 +55,14 @@ TEST(MemoryTerms, NeverExceedTheTimelinesPeak)
             table.units.back().borrows = {0};
         const auto space = makeSearchSpace(table, {});
         ASSERT_TRUE(space.ok()) << space.error().message;
+        int index = 0;
         for (const MemoryTerms& terms : everyTerms(*space)) {
+            ++index;
             const auto form = MemoryForm::make(*space, terms);
             ASSERT_TRUE(form.ok());
             for (int i = 0; i < 8; ++i) {
                 const Choice choice = randomChoice(random, table);
-                ASSERT_LE(form->value(*space, choice), timelinePeak(table, choice)) << "round " << round;
+                ASSERT_LE(form->value(*space, choice), timelinePeak(table, choice)) << "round " << round << ", terms " << index;
             }
         }
     }
