@@ -88,36 +88,9 @@ Bytes inputBytes(const Setup& setup)
 /// Everything that is computed once for a setup and read for every unit.
 struct Context {
     const Setup& setup;
-    std::vector<Footprint> prints;
-    std::vector<Bytes> gradients;    ///< full gradient that each operator makes
-    std::vector<bool> holdsGradient; ///< it is of the root unit, and this operator makes it first
-    std::vector<std::int64_t> uses;  ///< by unit: itself and its borrowers
+    std::vector<OperatorFacts> facts;
+    std::vector<std::int64_t> uses; ///< by unit: itself and its borrowers
 };
-
-void findGradients(Context& context, const std::vector<Unit>& units)
-{
-    const auto& operators = context.setup.model->operators;
-    const double width = context.setup.precision.gathered;
-    context.gradients.resize(operators.size());
-    context.holdsGradient.assign(operators.size(), false);
-    std::unordered_map<std::string_view, std::size_t> rooted; // name -> operator, of the root unit's
-    for (const Unit& unit : units)
-        if (unit.root)
-            for (const std::size_t op : unit.holds)
-                rooted.emplace(operators[op].name, op);
-    std::vector<bool> made(operators.size(), false);
-    for (std::size_t i = operators.size(); i-- > 0;) {
-        const Operator& op = operators[i];
-        context.gradients[i] = bytesOf(op.trainableCount(), width);
-        const auto own = rooted.find(op.sharesWith.empty() ? op.name : op.sharesWith);
-        if (own == rooted.end())
-            continue;
-        if (!op.sharesWith.empty())
-            context.gradients[i] += bytesOf(operators[own->second].trainableCount(), width);
-        context.holdsGradient[i] = !made[own->second];
-        made[own->second] = true;
-    }
-}
 
 std::vector<int> granularitiesOf(const std::vector<Strategy>& strategies)
 {
@@ -135,14 +108,14 @@ std::vector<OptionCost> unitOptions(const Context& context, const std::vector<Un
     const auto strategies = offeredStrategies(context.setup, unit, context.uses[index] > 1, groups);
     UnitFacts facts;
     facts.unit = &unit;
-    facts.walk = walkUnit(context.setup, unit, context.prints, context.gradients, context.holdsGradient);
+    facts.walk = walkUnit(context.setup, unit, context.facts);
     facts.uses = context.uses[index];
     facts.startsRegion = index == 0 || units[index - 1].layer != unit.layer;
     estimated = false;
     for (const int slices : granularitiesOf(strategies)) {
         ComputeTime sum{Seconds(), Seconds(), false};
         for (const std::size_t op : unit.operators) {
-            const ComputeTime time = computeTime(context.setup.model->operators[op], context.prints[op], slices, context.setup);
+            const ComputeTime time = computeTime(context.setup.model->operators[op], context.facts[op].print, slices, context.setup);
             sum.forward += time.forward;
             sum.backward += time.backward;
             sum.estimated = sum.estimated || time.estimated;
@@ -172,12 +145,12 @@ std::uint64_t signatureOf(const Context& context, const std::vector<Unit>& units
     mix(index == 0 || units[index - 1].layer != unit.layer ? 1 : 0);
     mix(unit.root ? 1 : 0);
     for (const std::size_t op : unit.operators) {
-        const Footprint& print = context.prints[op];
+        const auto& [print, residual, gradient, heldToEnd] = context.facts[op];
         for (const Bytes bytes : {print.saved, print.weightCasts, print.input, print.output, print.forwardWorkspace,
-                                  print.backwardWorkspace, print.forwardTraffic, context.gradients[op]})
+                                  print.backwardWorkspace, print.forwardTraffic, residual, gradient})
             mix(bytes.count());
         mix(static_cast<std::int64_t>(context.setup.model->operators[op].traits.index()));
-        mix(context.holdsGradient[op] ? 1 : 0);
+        mix(heldToEnd ? 1 : 0);
     }
     return hash;
 }
@@ -188,11 +161,14 @@ bool sameParameters(const Operator& a, const Operator& b)
                       [](const Parameter& p, const Parameter& q) { return p.shape == q.shape && p.trainable == q.trainable; });
 }
 
-bool samePrint(const Footprint& a, const Footprint& b)
+bool sameFacts(const OperatorFacts& a, const OperatorFacts& b)
 {
-    return a.saved == b.saved && a.weightCasts == b.weightCasts && a.input == b.input && a.output == b.output &&
-           a.forwardWorkspace == b.forwardWorkspace && a.backwardWorkspace == b.backwardWorkspace && a.forwardFlops == b.forwardFlops &&
-           a.backwardFlops == b.backwardFlops && a.forwardTraffic == b.forwardTraffic;
+    const Footprint& p = a.print;
+    const Footprint& q = b.print;
+    return p.saved == q.saved && p.weightCasts == q.weightCasts && p.input == q.input && p.output == q.output &&
+           p.forwardWorkspace == q.forwardWorkspace && p.backwardWorkspace == q.backwardWorkspace && p.forwardFlops == q.forwardFlops &&
+           p.backwardFlops == q.backwardFlops && p.forwardTraffic == q.forwardTraffic && a.residual == b.residual &&
+           a.gradient == b.gradient && a.heldToEnd == b.heldToEnd;
 }
 
 /// Units whose options need no second computation: equal in all that decides them.
@@ -210,8 +186,7 @@ bool alike(const Context& context, const std::vector<Unit>& units, std::size_t a
     for (std::size_t k = 0; k < left.operators.size(); ++k) {
         const std::size_t i = left.operators[k];
         const std::size_t j = right.operators[k];
-        if (!samePrint(context.prints[i], context.prints[j]) || context.gradients[i] != context.gradients[j] ||
-            context.holdsGradient[i] != context.holdsGradient[j] || operators[i].traits != operators[j].traits ||
+        if (!sameFacts(context.facts[i], context.facts[j]) || operators[i].traits != operators[j].traits ||
             !sameParameters(operators[i], operators[j]))
             return false;
     }
@@ -265,12 +240,8 @@ Result<CostTable> buildCostTable(const Setup& setup)
     const auto groups = offeredGroups(setup);
     if (!groups)
         return groups.error();
-    Context context{setup,
-                    footprints(*setup.model, {setup.batch, setup.sequence, setup.precision.compute, setup.attention, setup.dropout}),
-                    {},
-                    {},
-                    {}};
-    if (auto fault = faultOf(setup, context.prints))
+    const auto prints = footprints(*setup.model, {setup.batch, setup.sequence, setup.precision.compute, setup.attention, setup.dropout});
+    if (auto fault = faultOf(setup, prints))
         return *std::move(fault);
     auto units = buildUnits(setup);
     if (!units)
@@ -281,8 +252,8 @@ Result<CostTable> buildCostTable(const Setup& setup)
     table.units = *std::move(units);
     table.overhead = setup.overhead.value_or(setup.cluster.device.overhead);
     table.constant = inputBytes(setup);
-    findGradients(context, table.units);
-    context.uses.assign(table.units.size(), 1);
+
+    Context context{setup, operatorFacts(setup, table.units, prints), std::vector<std::int64_t>(table.units.size(), 1)};
     for (const Unit& unit : table.units)
         for (const std::size_t owner : unit.borrows)
             ++context.uses[owner];

@@ -30,6 +30,7 @@ struct OptionCost {
     // What a runtime holds beside the unit that runs; all 0 where the rules have no such thing (docs/memory-model.md).
     Bytes recomputed;         ///< activations that recomputation brings back, from then to the end of this unit's backward
     Bytes recomputeTransient; ///< all that is alive only while its forward is computed again
+    Bytes input;              ///< the tensor it reads: alive while it is gathered, before it runs
     Bytes forwardBuffer;      ///< what a gather in flight holds beside the neighbour in forward
     Bytes backwardBuffer;     ///< likewise in backward; 0 if the copy is kept
     Bytes reduceBuffer;       ///< gradient being reduced while the next unit's backward runs (one slice)

@@ -142,6 +142,7 @@ void addReduction(OptionCost& cost, const Draft& draft)
 void addActivations(OptionCost& cost, const Draft& draft)
 {
     const UnitWalk& walk = draft.facts.walk;
+    cost.input = walk.input;
     // Each slice but the first adds to an output that exists.
     const Bytes partialSum = draft.strategy.slices > 1 ? walk.output : Bytes();
     const Bytes ownBuffer = draft.rules().forwardKeepsBuffer ? cost.forwardBuffer : Bytes();
@@ -215,7 +216,8 @@ void addCommunication(OptionCost& cost, const Draft& draft)
     if (gathersAgain)
         cost.gatherBackward = cost.gatherForward * (gathersThrice ? 2.0 : 1.0);
     // Shards take up every micro-step's gradient; replicas are averaged once, after the last.
-    cost.reduce = scatter * (microSteps * uses) + average;
+    cost.scatter = scatter * (microSteps * uses);
+    cost.reduce = cost.scatter + average;
 }
 
 } // namespace

@@ -36,18 +36,18 @@ std::int64_t factors(const Shape& shape)
     return all / last + all / beforeLast;
 }
 
-/// The part of a linear's parameter that belongs to slice `slice` of `slices`; no elements if none does.
-Shape slicedShape(const Shape& shape, std::int64_t in, int slices, int slice)
+/// The part of a linear's parameter that belongs to slice `slice` of `slices`; no elements if none does. A slice is a linear
+/// of its own, stored out x in/g (fsdp2.md 4), also where the model stores in x out (GPT-2's Conv1D).
+Shape slicedShape(const Operator& op, const Shape& shape, int slices, int slice)
 {
-    if (slices == 1)
+    const auto* linear = std::get_if<LinearTraits>(&op.traits);
+    if (slices == 1 || !linear)
         return shape;
     if (shape.size() < 2) // the bias goes with the first slice
         return slice == 0 ? shape : Shape{0};
-    // PyTorch stores out x in; GPT-2's Conv1D stores in x out.
-    const std::size_t axis = shape[1] == in ? 1 : 0;
-    Shape part = shape;
-    part[axis] = shape[axis] / slices + (slice < shape[axis] % slices ? 1 : 0);
-    return part;
+    const std::int64_t in = linear->in / slices + (slice < linear->in % slices ? 1 : 0);
+    const std::int64_t out = ceilDiv(product(shape), std::max<std::int64_t>(linear->in, 1));
+    return {out, in};
 }
 
 void addParameter(SliceSizes& sizes, const Setup& setup, const Operator& op, const Parameter& parameter, Shape shape, std::int64_t group)
@@ -105,9 +105,8 @@ std::vector<SliceSizes> sliceSizes(const Setup& setup, const Unit& unit, const S
         const std::int64_t group = sizes.sharded ? strategy.group : (rooted ? allRanks : 1);
         for (const std::size_t index : unit.holds) {
             const Operator& op = setup.model->operators[index];
-            const auto* linear = std::get_if<LinearTraits>(&op.traits);
             for (const Parameter& parameter : op.parameters)
-                addParameter(sizes, setup, op, parameter, slicedShape(parameter.shape, linear ? linear->in : 0, strategy.slices, s), group);
+                addParameter(sizes, setup, op, parameter, slicedShape(op, parameter.shape, strategy.slices, s), group);
         }
         if (!setup.rules.padsDimension0)
             flatten(sizes, group);

@@ -9,6 +9,18 @@
 
 namespace loadline {
 
+/// What one operator does to memory in one micro-step, on one rank and unsharded.
+struct OperatorFacts {
+    Footprint print;
+    Bytes residual;         ///< gradient of the residual stream, alive beside its backward (operators of a layer)
+    Bytes gradient;         ///< full gradients that its backward makes, in the type of the gathered copy
+    bool heldToEnd = false; ///< they are the root unit's and stay to the end of backward
+};
+
+/// One entry per operator of the model. A parameter used twice under one root unit: the later use makes the gradient that
+/// is held; at an earlier use its own gradient and the sum are alive beside it (tracker's peak of gpt2-xl, plan c, mp_bf16).
+std::vector<OperatorFacts> operatorFacts(const Setup& setup, const std::vector<Unit>& units, const std::vector<Footprint>& prints);
+
 /// One unit's operators walked through forward and backward: peaks beyond what the unit saves. Same for every strategy.
 struct UnitWalk {
     Bytes saved;             ///< from forward to backward
@@ -26,10 +38,7 @@ struct UnitWalk {
     Bytes inPlaceGradient;
 };
 
-/// `prints` has one entry per operator of the model. Gradients are in the type of the gathered copy.
-/// `gradients[op]`: full gradient that this operator makes in backward. `holdsGradient[op]`: it is the first to make it, and it stays
-/// to the end of backward (root unit).
-UnitWalk walkUnit(const Setup& setup, const Unit& unit, const std::vector<Footprint>& prints, const std::vector<Bytes>& gradients,
-                  const std::vector<bool>& holdsGradient);
+/// Thread-safe. `facts` has one entry per operator of the model.
+UnitWalk walkUnit(const Setup& setup, const Unit& unit, const std::vector<OperatorFacts>& facts);
 
 } // namespace loadline

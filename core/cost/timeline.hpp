@@ -37,7 +37,8 @@ struct Timeline {
 ///     base          overhead + constant + sum_j (parameters + optimizer + steadyGradients + keptToEnd)
 ///     forward i     base + sum_{j<i} (saved + kept)
 ///                   + max( saved_i + kept_i + forwardTransient_i + beside,                      it runs
-///                          gathered_i + forwardBuffer_i + beside )                               rules.forwardKeepsBuffer: it is gathered
+///                          gathered_i + forwardBuffer_i + input_i + beside )                       rules.forwardKeepsBuffer: it is
+///                          gathered
 ///       beside      forwardBuffer of the next rules.gatherAheadForward units that hold parameters; with forwardKeepsBuffer that
 ///                   of the last one before i (while i is gathered, and while i runs if i holds no parameters)
 ///     backward i    base + sum_{j>i} (gradients - steadyGradients + heldGradient) + sum_{j<i} (saved + kept)

@@ -124,6 +124,7 @@ private:
             if (rules().forwardKeepsBuffer && holder) {
                 Sum start = before;
                 start.add(Category::Gathered, cost.gathered + cost.forwardBuffer + leftOver + ahead);
+                start.add(Category::Activations, cost.input);
                 if (!cost.strategy.reshardAfterForward)
                     start.add(Category::Gathered, cost.kept);
                 consider(run, start);
