@@ -9,6 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <optional>
 #include <span>
 
 namespace loadline {
@@ -54,6 +57,41 @@ Device readDevice(Fields fields, Fields& outer)
 Json writeLink(const Link& link)
 {
     return {{"latency_seconds", link.latency.value()}, {"bytes_per_second", link.bytesPerSecond}, {"source", link.source}};
+}
+
+std::string lowerCase(std::string text)
+{
+    for (char& c : text)
+        c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return text;
+}
+
+/// `cluster` under another count of its GPUs, if `name` reads "<count>x<its device>": up to a node of them in one node,
+/// beyond that whole nodes.
+std::optional<Cluster> ofName(const Cluster& cluster, const std::string& name)
+{
+    const auto wanted = lowerCase(name);
+    if (wanted == lowerCase(cluster.name))
+        return cluster;
+    const auto cross = cluster.name.find('x');
+    if (cross == std::string::npos)
+        return std::nullopt;
+    const auto device = lowerCase(cluster.name.substr(cross));
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(wanted.data(), wanted.data() + wanted.size(), count);
+    if (error != std::errc{} || std::string_view(end, wanted.data() + wanted.size()) != device || count < 1 || count > kMostRanks)
+        return std::nullopt;
+    auto other = cluster;
+    other.name = fmt::format("{}{}", count, cluster.name.substr(cross));
+    if (count <= cluster.gpusPerNode) {
+        other.nodes = 1;
+        other.gpusPerNode = count;
+        return other;
+    }
+    if (count % cluster.gpusPerNode != 0)
+        return std::nullopt;
+    other.nodes = count / cluster.gpusPerNode;
+    return other;
 }
 
 std::vector<Cluster> readBundled()
@@ -135,8 +173,8 @@ std::string writeCluster(const Cluster& cluster)
 Result<Cluster> loadCluster(const std::string& pathOrName)
 {
     for (const auto& cluster : bundledClusters()) {
-        if (cluster.name == pathOrName)
-            return cluster;
+        if (auto named = ofName(cluster, pathOrName))
+            return *std::move(named);
     }
     std::error_code code;
     if (!std::filesystem::exists(pathOrName, code))

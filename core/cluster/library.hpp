@@ -13,7 +13,8 @@ namespace loadline {
 /// The clusters that come with the program (resources/clusters), by name.
 const std::vector<Cluster>& bundledClusters();
 
-/// A bundled cluster by name, else the file of that path. Errors name the name, or the file and key.
+/// A bundled cluster by name (letters in any case), else the file of that path. "64xH100-80" is the bundled "8xH100-80"
+/// with 8 nodes; up to 8 GPUs stay in one node. Errors name the name, or the file and key.
 Result<Cluster> loadCluster(const std::string& pathOrName);
 
 /// Reads `loadline.cluster/1` (docs/clusters.md). Every figure must be finite and within the bounds that the page gives;

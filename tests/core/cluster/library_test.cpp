@@ -148,6 +148,23 @@ TEST(ClusterFormat, AnyTruncationIsRefusedNotRead)
         EXPECT_FALSE(readCluster(text.substr(0, length), "cut.json").ok()) << length;
 }
 
+TEST(LoadCluster, TheNameSaysHowManyGpus)
+{
+    EXPECT_EQ(loadCluster("8xh100-80")->name, "8xH100-80");
+    const auto many = loadCluster("64xH100-80");
+    ASSERT_TRUE(many.ok());
+    EXPECT_EQ(many->nodes, 8);
+    EXPECT_EQ(many->gpusPerNode, 8);
+    EXPECT_EQ(many->name, "64xH100-80");
+    const auto few = loadCluster("3xRTX4090-24");
+    ASSERT_TRUE(few.ok());
+    EXPECT_EQ(few->nodes, 1);
+    EXPECT_EQ(few->ranks(), 3);
+    for (const auto* name :
+         {"0xH100-80", "-8xH100-80", "12xH100-80", "8xH100", "xH100-80", "99999999999999999999xH100-80", "1000008xH100-80"})
+        EXPECT_FALSE(loadCluster(name).ok()) << name;
+}
+
 TEST(LoadCluster, UnknownNamesAndFoldersAreOneSentence)
 {
     const auto missing = loadCluster("8xNothing");
