@@ -111,7 +111,11 @@ Form attentionForm(const AttentionTraits& traits, const Scene& scene, AttentionK
     form.input = (queries * widths.query + keys * (widths.key + widths.value)) * w;
     form.output = queries * widths.output * w;
     form.forwardWorkspace = fused ? 0 : scores * (scene.mode == ComputeMode::Fp32 ? 4 : 6);
-    form.backwardWorkspace = form.input + form.output + (fused ? 0 : scores * (kind == AttentionKind::Math ? 8 : 2 * w));
+    // Explicit scores: at the softmax's backward two score matrices are alive, the gradients of q, k and v not yet.
+    const double score = kind == AttentionKind::Math || scene.autocast() || traits.softmaxInFp32 ? 4 : w;
+    form.backwardWorkspace = form.input + form.output;
+    if (!fused)
+        form.backwardWorkspace = std::max(form.backwardWorkspace, form.output + 2 * scores * score);
     // Two products; a causal flash kernel skips the half that the mask hides.
     const double halved = fused && traits.causal && !traits.cross ? 0.5 : 1;
     const double dims = static_cast<double>(traits.headDim + traits.valueDim);
