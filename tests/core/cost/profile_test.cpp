@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/profile.hpp"
 
+#include "core/base/json.hpp"
+#include "core/base/text.hpp"
 #include "core/cluster/library.hpp"
 #include "core/cost/communication.hpp"
 #include "core/cost/compute_time.hpp"
@@ -213,6 +215,22 @@ TEST(ProfileFormat, ReadsWhatThePageShows)
     const auto again = readProfile(writeProfile(*profile), "again");
     ASSERT_TRUE(again.ok()) << again.error().message;
     EXPECT_EQ(*again, *profile);
+}
+
+TEST(ProfileFormat, ThePagesOwnLinesAreAProfile)
+{
+    const auto page = readFile(LOADLINE_SOURCE_DIR "/docs/profile-format.md");
+    ASSERT_TRUE(page.ok());
+    std::string lines;
+    for (const auto& line : split(*page, '\n')) {
+        if (line.starts_with('{'))
+            lines += line + "\n";
+    }
+    const auto profile = readProfile(lines, "docs/profile-format.md");
+    ASSERT_TRUE(profile.ok()) << profile.error().message;
+    EXPECT_EQ(profile->operators().size(), 2U);
+    EXPECT_EQ(profile->operators()[0].key, operatorKey(linear(4096, 14336)));
+    EXPECT_EQ(profile->links().size(), 1U);
 }
 
 TEST(ProfileFormat, FaultsNameLineAndKey)
