@@ -128,6 +128,13 @@ double ConfigReader::numberOr(std::string_view keys, double fallback, double lea
     return number;
 }
 
+double ConfigReader::capOr(std::string_view key, double fallback)
+{
+    if (mentions(key) && !has(key))
+        return 0;
+    return numberOr(key, fallback);
+}
+
 std::string ConfigReader::textOr(std::string_view keys, std::string_view fallback)
 {
     const auto [key, value] = find(keys);
@@ -169,6 +176,32 @@ std::vector<std::int64_t> ConfigReader::integers(std::string_view key)
     }
     for (const auto& item : *value)
         out.push_back(item.get<std::int64_t>());
+    return out;
+}
+
+std::vector<std::string> ConfigReader::repeatedTexts(std::string_view key)
+{
+    std::vector<std::string> out;
+    const auto [name, value] = find(key);
+    if (value == nullptr)
+        return out;
+    const auto wrong = [&] {
+        fail(fmt::format("the key '{}{}' must be a list of pairs of a list of texts and a number", m_path, name));
+        return std::vector<std::string>{};
+    };
+    if (!value->is_array())
+        return wrong();
+    for (const auto& pair : *value) {
+        if (!pair.is_array() || pair.size() != 2 || !pair[0].is_array() || !pair[1].is_number_integer())
+            return wrong();
+        const auto times = checked(name, pair[1], kLayerRange);
+        for (std::int64_t i = 0; i < times && out.size() < static_cast<std::size_t>(kLayerRange.most); ++i)
+            for (const auto& text : pair[0]) {
+                if (!text.is_string())
+                    return wrong();
+                out.push_back(text.get<std::string>());
+            }
+    }
     return out;
 }
 

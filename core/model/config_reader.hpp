@@ -45,10 +45,14 @@ public:
     bool flagOr(std::string_view keys, bool fallback);
     double numberOr(std::string_view keys, double fallback, double least = 0, double most = 1e6);
     double probabilityOr(std::string_view keys, double fallback) { return numberOr(keys, fallback, 0, 1); }
+    /// A cap on scores: null means none (0), missing means the default.
+    double capOr(std::string_view key, double fallback);
     std::string textOr(std::string_view keys, std::string_view fallback);
     /// Texts of a list; empty if missing or null.
     std::vector<std::string> texts(std::string_view key);
     std::vector<std::int64_t> integers(std::string_view key);
+    /// GPT-Neo's [[["global", "local"], 12], ...]: the texts of each pair, repeated as often as its number says.
+    std::vector<std::string> repeatedTexts(std::string_view key);
     /// A nested object, or an empty one; its mistakes and defaults are handed back by `take`.
     ConfigReader child(std::string_view key) const;
     void take(const ConfigReader& child);

@@ -18,7 +18,7 @@ std::int64_t attentionReaders(const DecoderSpec& s)
 std::int64_t mlpReaders(const DecoderSpec& s, const DecoderLayer& layer)
 {
     if (layer.sparse)
-        return s.experts.sharedWidth > 0 ? 3 : 1;
+        return 1 + (s.experts.sharedWidth > 0 ? 2 : 0) + (s.experts.sharedGate ? 1 : 0);
     return s.mlpLayout == MlpLayout::Gated ? 2 : 1;
 }
 
@@ -136,6 +136,23 @@ struct LayerBuilder {
         b.linear(in(s.names.down), width, s.hidden, {s.downBias, s.conv1d});
     }
 
+    void expertWeights()
+    {
+        const auto& e = s.experts;
+        if (e.shape == ExpertShape::StackedRows) {
+            for (const auto* name : {"w1", "v1", "w2"})
+                b.parameter(name, {e.experts * e.width, s.hidden});
+            return;
+        }
+        const bool outFirst = e.shape == ExpertShape::OutFirst;
+        b.parameter("gate_up_proj", {e.experts, outFirst ? 2 * e.width : s.hidden, outFirst ? s.hidden : 2 * e.width});
+        if (e.bias)
+            b.parameter("gate_up_proj_bias", {e.experts, 2 * e.width});
+        b.parameter("down_proj", {e.experts, outFirst ? s.hidden : e.width, outFirst ? e.width : s.hidden});
+        if (e.bias)
+            b.parameter("down_proj_bias", {e.experts, s.hidden});
+    }
+
     void experts()
     {
         const auto& e = s.experts;
@@ -143,19 +160,10 @@ struct LayerBuilder {
         b.parameter("weight", {e.experts, s.hidden});
         if (e.routerBias)
             b.parameter("bias", {e.experts});
+        if (e.scoreCorrection) // moved by the router's own rule, not by gradients
+            b.namedParameter(at(s.names.router) + ".e_score_correction_bias", {e.experts}, false);
         b.add(at(s.names.experts), ExpertsTraits{e.experts, e.active, s.hidden, e.width, e.activation});
-        if (e.weightsInFirst)
-            b.parameter(e.gateUp, {e.experts, 2 * e.width, s.hidden});
-        else
-            b.parameter(e.gateUp, {e.experts, s.hidden, 2 * e.width});
-        if (e.bias)
-            b.parameter(e.gateUp + "_bias", {e.experts, 2 * e.width});
-        if (e.weightsInFirst)
-            b.parameter(e.down, {e.experts, s.hidden, e.width});
-        else
-            b.parameter(e.down, {e.experts, e.width, s.hidden});
-        if (e.bias)
-            b.parameter(e.down + "_bias", {e.experts, s.hidden});
+        expertWeights();
         if (e.sharedWidth == 0)
             return;
         denseMlp(s.names.sharedExperts, e.sharedWidth);

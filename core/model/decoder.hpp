@@ -53,6 +53,13 @@ struct LatentAttention {
     std::int64_t rotaryDim = 0;
 };
 
+/// How a checkpoint keeps the experts of a layer.
+enum class ExpertShape {
+    OutFirst,   ///< [experts, out, in], as a linear (Mixtral)
+    InFirst,    ///< [experts, in, out] (GPT-OSS, Llama 4)
+    StackedRows ///< DBRX: three matrices of [experts x width, hidden]
+};
+
 /// Routed experts of a layer.
 struct ExpertLayout {
     std::int64_t experts = 0; ///< 0: no experts
@@ -61,13 +68,12 @@ struct ExpertLayout {
     ActivationKind activation = ActivationKind::GatedSilu;
     RouterTraits::Scores scores = RouterTraits::Scores::Softmax;
     std::int64_t groups = 1;
-    bool weightsInFirst = true;   ///< [experts, out, in] as transformers 5 keeps them; false: [experts, in, out]
+    ExpertShape shape = ExpertShape::OutFirst;
     bool bias = false;            ///< GPT-OSS: on both expert products
     bool routerBias = false;      ///< GPT-OSS
     bool scoreCorrection = false; ///< DeepSeek V3's e_score_correction_bias
     std::int64_t sharedWidth = 0; ///< one dense MLP beside the experts
     bool sharedGate = false;      ///< Qwen2-MoE: a linear of width 1 weighs it
-    std::string gateUp = "gate_up_proj", down = "down_proj";
 };
 
 /// What may differ between layers.

@@ -9,7 +9,7 @@ std::span<const Family> families()
 {
     static const auto all = [] {
         std::vector<Family> list;
-        for (const auto table : {llamaFamilies(), gptFamilies()})
+        for (const auto table : {llamaFamilies(), gemmaFamilies(), gptFamilies(), fusedFamilies(), expertFamilies()})
             list.insert(list.end(), table.begin(), table.end());
         return list;
     }();

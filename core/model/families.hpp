@@ -21,6 +21,9 @@ struct Family {
 std::span<const Family> families();
 
 // One table a file; `families()` joins them.
-std::span<const Family> llamaFamilies(); ///< RMSNorm, rotary, gated MLP
-std::span<const Family> gptFamilies();   ///< LayerNorm decoders
+std::span<const Family> llamaFamilies(); ///< RMSNorm, rotary positions, gated MLP
+std::span<const Family> gemmaFamilies();
+std::span<const Family> gptFamilies();    ///< LayerNorm, mostly learned positions
+std::span<const Family> fusedFamilies();  ///< LayerNorm, ALiBi or rotary positions
+std::span<const Family> expertFamilies(); ///< mixture of experts
 } // namespace loadline

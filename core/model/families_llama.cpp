@@ -11,51 +11,72 @@ namespace {
 void llama(ConfigReader& c, ModelBuilder& b)
 {
     auto s = rmsDecoder(c);
-    const bool bias = c.flagOr("attention_bias", false);
-    s.qkvBias = s.outBias = bias;
+    s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
     s.upBias = s.downBias = c.flagOr("mlp_bias", false);
     finishDecoder(c, s, b);
 }
 
 void mistral(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c);
-    setWindows(s, c.optionalInteger("sliding_window", kTokenRange).value_or(0));
+    auto s = rmsDecoder(c, {.keyHeads = 8});
+    // A missing key means the class's default of 4096, null means none.
+    const std::int64_t missing = c.mentions("sliding_window") ? 0 : c.integerOr("sliding_window", 4096, kTokenRange);
+    setWindows(s, c.optionalInteger("sliding_window", kTokenRange).value_or(missing));
     finishDecoder(c, s, b);
 }
 
-void mixtral(ConfigReader& c, ModelBuilder& b)
+/// Phi-3 and Phi-4: one projection for queries, keys and values, one for both branches of the MLP.
+void phi3(ConfigReader& c, ModelBuilder& b)
 {
     auto s = rmsDecoder(c);
-    setWindows(s, c.optionalInteger("sliding_window", kTokenRange).value_or(0));
-    s.experts.experts = c.integerOr("num_local_experts num_experts", 8);
-    s.experts.active = c.integerOr("num_experts_per_tok", 2);
-    s.experts.width = s.layers.empty() ? 1 : s.layers.front().width;
+    s.names.attentionDropout = "resid_attn_dropout";
+    s.names.mlpDropout = "resid_mlp_dropout";
+    s.names.embeddingDropout = "model.embed_dropout";
+    s.names.activation = "activation_fn";
+    s.qkvLayout = QkvLayout::Fused;
+    s.mlpLayout = MlpLayout::GatedFused;
+    const double part = readRotaryPart(c, "partial_rotary_factor", 1);
     for (auto& layer : s.layers)
-        layer.sparse = true;
+        layer.rotaryDim = partOf(layer.headDim, part);
+    s.embeddingDropout = c.probabilityOr("embd_pdrop", 0);
+    s.attentionOutDropout = s.mlpDropout = c.probabilityOr("resid_pdrop", 0);
+    setWindows(s, c.optionalInteger("sliding_window", kTokenRange).value_or(0));
     finishDecoder(c, s, b);
 }
 
-/// Qwen 2 and 3 use a window only if told to, and then only from layer `max_window_layers` on.
-void qwenWindows(ConfigReader& c, DecoderSpec& s)
+/// Qwen 1: GPT-2's names, one projection with bias, and a key that counts both branches of the MLP.
+void qwen(ConfigReader& c, ModelBuilder& b)
 {
-    const bool used = c.flagOr("use_sliding_window", false);
-    const auto window = c.optionalInteger("sliding_window", kTokenRange).value_or(0);
-    if (!used || window == 0)
-        return;
-    const auto types = c.texts("layer_types");
-    if (!types.empty())
-        return setWindowsByType(c, s, types, window);
-    const auto first = c.integerOr("max_window_layers", 28, kFromZero);
-    for (std::size_t i = 0; i < s.layers.size(); ++i)
-        s.layers[i].window = static_cast<std::int64_t>(i) >= first ? window : 0;
+    auto s = rmsDecoder(c);
+    s.names = {.embedding = "transformer.wte",
+               .embeddingDropout = "transformer.drop",
+               .layers = "transformer.h",
+               .attention = "attn",
+               .qkv = "c_attn",
+               .o = "c_proj",
+               .gate = "w2",
+               .up = "w1",
+               .down = "c_proj",
+               .activation = "act",
+               .norm1 = "ln_1",
+               .norm2 = "ln_2",
+               .finalNorm = "transformer.ln_f"};
+    s.qkvLayout = QkvLayout::Fused;
+    s.qkvBias = true;
+    s.embeddingDropout = c.probabilityOr("emb_dropout_prob", 0);
+    s.attentionDropout = c.probabilityOr("attn_dropout_prob", 0);
+    for (auto& layer : s.layers) {
+        c.require(layer.width % 2 == 0, "the key 'intermediate_size' must be even: it counts both branches of the MLP");
+        layer.width /= 2;
+    }
+    finishDecoder(c, s, b);
 }
 
 void qwen2(ConfigReader& c, ModelBuilder& b)
 {
     auto s = rmsDecoder(c);
     s.qkvBias = true;
-    qwenWindows(c, s);
+    setQwenWindows(c, s);
     finishDecoder(c, s, b);
 }
 
@@ -64,21 +85,31 @@ void qwen3(ConfigReader& c, ModelBuilder& b)
     auto s = rmsDecoder(c, {.headDim = 128});
     s.qkNorm = QkNorm::PerHead;
     s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
-    qwenWindows(c, s);
+    setQwenWindows(c, s);
     finishDecoder(c, s, b);
 }
 
-void gemma(ConfigReader& c, ModelBuilder& b)
+/// Baichuan keeps q, k and v in "W_pack"; the 13B models have ALiBi and say so only by lacking a position limit.
+void baichuan(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c, {.headDim = 256, .tied = true, .activation = "gelu_pytorch_tanh"});
-    s.norm = NormKind::GemmaRms;
-    s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
+    auto s = rmsDecoder(c);
+    s.names.qkv = "W_pack";
+    s.qkvLayout = QkvLayout::Fused;
+    s.positionBias = !c.has("max_position_embeddings");
+    if (s.positionBias)
+        for (auto& layer : s.layers)
+            layer.rotaryDim = 0;
     finishDecoder(c, s, b);
 }
 
 constexpr std::array kFamilies{
-    Family{"llama", "Llama", llama},          Family{"mistral", "Mistral", mistral},    Family{"mixtral", "Mixtral", mixtral},
-    Family{"qwen2", "Qwen2ForCausal", qwen2}, Family{"qwen3", "Qwen3ForCausal", qwen3}, Family{"gemma", "GemmaFor", gemma},
+    Family{"llama", "Llama", llama},
+    Family{"mistral", "Mistral", mistral},
+    Family{"phi3", "Phi3", phi3},
+    Family{"qwen", "QWen", qwen},
+    Family{"qwen2", "Qwen2For", qwen2},
+    Family{"qwen3", "Qwen3For", qwen3},
+    Family{"baichuan", "Baichuan", baichuan},
 };
 
 } // namespace

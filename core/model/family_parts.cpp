@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
-#include <limits>
 
 namespace loadline {
 namespace {
@@ -85,38 +85,81 @@ void setWindowsByType(ConfigReader& c, DecoderSpec& s, const std::vector<std::st
     }
 }
 
+void setQwenWindows(ConfigReader& c, DecoderSpec& s)
+{
+    const bool used = c.flagOr("use_sliding_window", false);
+    const auto window = c.optionalInteger("sliding_window", {0, kTokenRange.most}).value_or(0);
+    if (!used || window == 0)
+        return;
+    if (const auto types = c.texts("layer_types"); !types.empty())
+        return setWindowsByType(c, s, types, window);
+    const auto first = c.integerOr("max_window_layers", 28, kFromZero);
+    for (std::size_t i = 0; i < s.layers.size(); ++i)
+        s.layers[i].window = static_cast<std::int64_t>(i) >= first ? window : 0;
+}
+
+DecoderLayer fullHeads(ConfigReader& c, std::int64_t hidden, std::int64_t heads, std::int64_t width)
+{
+    DecoderLayer layer;
+    layer.heads = layer.kvHeads = heads;
+    layer.headDim = layer.valueDim = dividedHeads(c, hidden, heads);
+    layer.width = width;
+    return layer;
+}
+
+void requireSharedHeads(ConfigReader& c, const DecoderLayer& layer, std::string_view key)
+{
+    c.require(layer.heads % layer.kvHeads == 0,
+              fmt::format("the {} attention heads cannot share {} key/value heads; correct the key '{}{}'", layer.heads, layer.kvHeads,
+                          c.path(), key));
+}
+
+double readRotaryPart(ConfigReader& c, std::string_view keys, double fallback)
+{
+    if (!c.has(keys) && c.has("rope_parameters")) {
+        auto rope = c.child("rope_parameters");
+        const double part = rope.probabilityOr("partial_rotary_factor", fallback);
+        c.take(rope);
+        return part;
+    }
+    return c.probabilityOr(keys, fallback);
+}
+
+std::int64_t partOf(std::int64_t headDim, double part)
+{
+    return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(headDim) * part));
+}
+
 DecoderSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults)
 {
+    const auto size = [&](std::string_view keys, std::int64_t fallback, IntegerRange range = kSizeRange) {
+        return fallback > 0 ? c.integerOr(keys, fallback, range) : c.integer(keys, range);
+    };
     DecoderSpec s;
-    s.hidden = c.integer("hidden_size dim n_embd");
-    s.vocabulary = c.integer("vocab_size", kVocabularyRange);
-    const auto layers = c.integer("num_hidden_layers n_layers n_layer", kLayerRange);
+    s.hidden = size("hidden_size dim n_embd", defaults.hidden);
+    s.vocabulary = size("vocab_size padded_vocab_size", defaults.vocabulary, kVocabularyRange);
+    const auto layers = size("num_hidden_layers n_layers n_layer", defaults.layers, kLayerRange);
     DecoderLayer layer;
-    layer.width = c.integer("intermediate_size");
-    layer.heads = c.integer("num_attention_heads n_heads");
-    layer.kvHeads = c.integerOr("num_key_value_heads n_kv_heads", layer.heads);
-    if (defaults.headDim > 0)
-        layer.headDim = c.integerOr("head_dim", defaults.headDim);
-    else {
-        const auto given = c.optionalInteger("head_dim");
-        layer.headDim = given ? *given : dividedHeads(c, s.hidden, layer.heads);
-    }
-    c.require(layer.heads % layer.kvHeads == 0,
-              fmt::format("the {} attention heads cannot be shared by {} key/value heads; correct the key 'num_key_value_heads'",
-                          layer.heads, layer.kvHeads));
-    layer.valueDim = layer.headDim;
-    layer.rotaryDim = layer.headDim;
+    layer.width = size("intermediate_size ffn_hidden_size", defaults.width);
+    layer.heads = size("num_attention_heads n_heads n_head", defaults.heads);
+    layer.kvHeads = c.integerOr("num_key_value_heads n_kv_heads", defaults.keyHeads > 0 ? defaults.keyHeads : layer.heads);
+    requireSharedHeads(c, layer, "num_key_value_heads");
+    if (const auto given = c.optionalInteger("head_dim kv_channels"))
+        layer.headDim = *given;
+    else
+        layer.headDim = defaults.headDim > 0 ? c.integerOr("head_dim", defaults.headDim) : dividedHeads(c, s.hidden, layer.heads);
+    layer.valueDim = layer.rotaryDim = layer.headDim;
     s.activation = readActivation(c, "hidden_activation hidden_act", defaults.activation, true);
-    s.experts.activation = s.activation;
-    s.attentionDropout = c.probabilityOr("attention_dropout", 0);
-    s.sequence = c.integerOr("max_position_embeddings max_sequence_length max_seq_len", 2048, kTokenRange);
+    s.attentionDropout = c.probabilityOr("attention_dropout attn_dropout_prob", 0);
+    s.sequence =
+        c.integerOr("max_position_embeddings model_max_length max_sequence_length seq_length max_seq_len", defaults.sequence, kTokenRange);
     s.tied = readTied(c, defaults.tied);
     if (c.ok())
         setLayers(s, layers, layer);
     return s;
 }
 
-void finishDecoder(ConfigReader& c, DecoderSpec& s, ModelBuilder& b)
+void finishDecoder(ConfigReader& c, const DecoderSpec& s, ModelBuilder& b)
 {
     if (s.experts.experts > 0)
         c.require(s.experts.active <= s.experts.experts,
@@ -124,6 +167,16 @@ void finishDecoder(ConfigReader& c, DecoderSpec& s, ModelBuilder& b)
                               s.experts.experts));
     if (c.ok())
         buildDecoder(s, b);
+}
+
+void buildTextPart(ConfigReader& c, ModelBuilder& b, void (*build)(ConfigReader&, ModelBuilder&))
+{
+    c.require(c.has("text_config"), "the key 'text_config' is missing; add it, or give the configuration of the language model alone");
+    auto text = c.child("text_config");
+    if (c.ok())
+        build(text, b);
+    c.take(text);
+    b.model.notes.push_back("Only the language model in 'text_config' is planned; the encoders for images and sound are left out.");
 }
 
 } // namespace loadline

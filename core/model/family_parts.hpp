@@ -12,25 +12,43 @@
 // What several families read in the same way.
 namespace loadline {
 
-/// Defaults in which the RMSNorm decoders differ.
+/// Defaults in which the RMSNorm decoders differ. A size of 0 has no default: its key must be there.
 struct RmsDefaults {
     std::int64_t headDim = 0; ///< 0: hidden / heads
     bool tied = false;
     std::string_view activation = "silu";
+    std::int64_t hidden = 0, width = 0, layers = 0, heads = 0;
+    std::int64_t keyHeads = 0; ///< 0: as many as heads
+    std::int64_t vocabulary = 0;
+    std::int64_t sequence = 2048;
 };
 
 /// Sizes, names and layers of a Llama-like decoder, all layers alike.
 DecoderSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults = {});
 
-/// Reads the tie key and builds, if no key was wrong.
-void finishDecoder(ConfigReader& c, DecoderSpec& s, ModelBuilder& b);
+/// Builds, if no key was wrong.
+void finishDecoder(ConfigReader& c, const DecoderSpec& s, ModelBuilder& b);
 
-/// `layers` copies of one layer; heads, headDim and so on filled in.
+/// Reads the decoder in "text_config" of a model that also sees images, and notes that only it is planned.
+void buildTextPart(ConfigReader& c, ModelBuilder& b, void (*build)(ConfigReader&, ModelBuilder&));
+
+/// A layer whose keys and values have as many heads as its queries.
+DecoderLayer fullHeads(ConfigReader& c, std::int64_t hidden, std::int64_t heads, std::int64_t width);
+void requireSharedHeads(ConfigReader& c, const DecoderLayer& layer, std::string_view key);
+
+/// `layers` copies of one layer; none if a key was wrong.
 void setLayers(DecoderSpec& s, std::int64_t layers, const DecoderLayer& layer);
 
 void setWindows(DecoderSpec& s, std::int64_t window);
 /// `types`: one of "full_attention", "sliding_attention", "chunked_attention" a layer.
 void setWindowsByType(ConfigReader& c, DecoderSpec& s, const std::vector<std::string>& types, std::int64_t window);
+/// Qwen 2 and 3 use a window only if told to, and then only from layer `max_window_layers` on.
+void setQwenWindows(ConfigReader& c, DecoderSpec& s);
+
+/// Share of a head that is rotated; newer files keep it in "rope_parameters".
+double readRotaryPart(ConfigReader& c, std::string_view keys, double fallback);
+/// That share in features, at least 1.
+std::int64_t partOf(std::int64_t headDim, double part);
 
 /// hidden / heads; fails if it does not divide.
 std::int64_t dividedHeads(ConfigReader& c, std::int64_t hidden, std::int64_t heads);
