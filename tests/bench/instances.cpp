@@ -119,14 +119,14 @@ std::vector<Shape> layer(double h, double tokens, double s)
 {
     const double row = 2 * tokens * h; // one activation in 16 bits
     return {
-        {2 * h, 8 * tokens * h, row, row, 0},                                          // norm
-        {3 * h * h + 3 * h, 6 * tokens * h * h, row, row, 3 * row},                    // query, key, value
-        {0, 4 * tokens * s * h, 3 * row + 4 * tokens * (h / 64), 3 * row, row},        // attention
-        {h * h + h, 2 * tokens * h * h, row, row, row},                                // projection
-        {2 * h, 8 * tokens * h, row, row, 0},                                          // norm
-        {4 * h * h + 4 * h, 8 * tokens * h * h, row, row, 4 * row},                    // up
-        {0, 32 * tokens * h, 4 * row, 4 * row, 4 * row},                               // activation
-        {4 * h * h + h, 8 * tokens * h * h, 4 * row, 4 * row, row},                    // down
+        {2 * h, 8 * tokens * h, row, row, 0},                                   // norm
+        {3 * h * h + 3 * h, 6 * tokens * h * h, row, row, 3 * row},             // query, key, value
+        {0, 4 * tokens * s * h, 3 * row + 4 * tokens * (h / 64), 3 * row, row}, // attention
+        {h * h + h, 2 * tokens * h * h, row, row, row},                         // projection
+        {2 * h, 8 * tokens * h, row, row, 0},                                   // norm
+        {4 * h * h + 4 * h, 8 * tokens * h * h, row, row, 4 * row},             // up
+        {0, 32 * tokens * h, 4 * row, 4 * row, 4 * row},                        // activation
+        {4 * h * h + h, 8 * tokens * h * h, 4 * row, 4 * row, row},             // down
     };
 }
 
@@ -137,7 +137,8 @@ std::vector<KnapsackClass> transformer(int layers, Ways ways, const Machine& mac
     constexpr double h = 4096, vocabulary = 50257, s = 2048, tokens = s;
     Random random(7);
     const auto one = [&](const Shape& shape) { return classOf(shape, ways, machine, random); };
-    std::vector<KnapsackClass> classes{one({vocabulary * h, 0, 8 * tokens, 8 * tokens, 2 * tokens * h}), one({s * h, 0, 2 * tokens * h, 0, 0})};
+    std::vector<KnapsackClass> classes{one({vocabulary * h, 0, 8 * tokens, 8 * tokens, 2 * tokens * h}),
+                                       one({s * h, 0, 2 * tokens * h, 0, 0})};
     std::vector<KnapsackClass> inner; // priced once: equal layers have equal tables, also with noise
     for (const Shape& shape : layer(h, tokens, s))
         inner.push_back(one(shape));

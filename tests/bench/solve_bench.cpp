@@ -12,7 +12,8 @@ namespace {
 constexpr int kBudgets = 400;
 
 /// Solves for budgets over 96 % of the range, as a drag does, and reports quantiles of the CPU time of one solve.
-void overBudgets(benchmark::State& state, const std::vector<KnapsackClass>& classes, const SearchLimits& limits = {}, int budgets = kBudgets)
+void overBudgets(benchmark::State& state, const std::vector<KnapsackClass>& classes, const SearchLimits& limits = {},
+                 int budgets = kBudgets)
 {
     for (auto _ : state) {
         const double before = cpuMilliseconds();

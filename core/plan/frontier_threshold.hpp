@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/plan/knapsack_effort.hpp"
+#include "core/plan/knapsack_prepared.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace loadline::knapsack {
+
+/// Bytes strictly ascending, ticks strictly descending.
+using Stair = std::vector<FrontierPoint>;
+
+/// The lower of two stairs.
+void mergeStairs(const Stair& a, const Stair& b, Stair& out);
+
+/// All corners under one threshold that lie below a known stair, docs/search.md, 9.
+class ThresholdFrontier {
+public:
+    ThresholdFrontier(const Prepared& problem, Effort& effort) : m_problem(problem), m_effort(effort) {}
+
+    /// Takes up a threshold. False if no group assignment under it exists.
+    bool open(std::int64_t threshold);
+
+    /// Adds the corners of the relaxation that are whole assignments: a first stair.
+    void addWholeCorners(Stair& stair);
+
+    /// Lowers `stair` by what assignments under the threshold reach, with at most `most` states in a list. True if nothing was
+    /// dropped on the way, so that the threshold has nothing more to give.
+    bool improve(Stair& stair, std::size_t most);
+
+private:
+    /// A piece of the relaxation's trade-off: one price.
+    struct Segment {
+        double price = 0;
+        std::int64_t bytes = 0; ///< where it starts
+        std::int64_t ticks = 0;
+        std::int64_t endBytes = 0;
+        double gap = 0; ///< most ticks above the relaxation at which a point can still lie below the stair
+    };
+    /// Of the groups a list has taken in: the least ticks + price x bytes at each segment's price.
+    using Values = std::vector<double>;
+
+    bool measureGaps(const Stair& stair);
+    [[nodiscard]] std::vector<std::uint32_t> groupOrder() const;
+    void groupValues(std::uint32_t group, Values& values) const;
+    [[nodiscard]] Stair optionStair(std::uint32_t group) const;
+    Stair allCopies(std::uint32_t group, const Values& one);
+    Stair combine(const Stair& a, const Values& aValues, const Stair& b, const Values& bValues);
+
+    void drawEnvelope(const Values& values);
+    void addUnderEnvelope(const Stair& from, std::size_t first, std::size_t end, const FrontierPoint& shift, Stair& out) const;
+    void reachOf(const Stair& list, const Values& values, std::vector<std::uint32_t>& low, std::vector<std::uint32_t>& high) const;
+    void thin(Stair& list);
+    [[nodiscard]] double height(std::size_t line, double bytes) const { return m_lines[line].height - m_lines[line].price * bytes; }
+
+    struct Line {
+        double height = 0;
+        double price = 0;
+    };
+
+    const Prepared& m_problem;
+    Effort& m_effort;
+    std::int64_t m_threshold = 0;
+    std::size_t m_most = 0;
+    bool m_thinned = false;
+    std::vector<std::uint32_t> m_levels;
+    std::vector<Segment> m_segments; ///< by price descending; the last has price 0
+    std::vector<Line> m_lines;       ///< upper envelope, for bytes ascending
+    std::vector<Stair> m_stack;
+    std::vector<std::uint32_t> m_low, m_high, m_otherLow, m_otherHigh;
+};
+
+} // namespace loadline::knapsack
