@@ -2,6 +2,7 @@
 #include "core/plan/budget_search.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace loadline {
 namespace {
@@ -20,8 +21,10 @@ public:
         m_result.lowerBound = minimalTicks();
         consider(m_state.smallest);
         consider(m_state.fastest);
-        if (proven() || !solveForms())
-            return std::move(m_result);
+        if (!proven())
+            solvePrepared();
+        if (!proven())
+            cut();
         if (!proven())
             shiftBudget();
         if (!proven())
@@ -77,25 +80,52 @@ private:
         return best;
     }
 
-    /// The proof: each form's optimum at the budget itself. False if a form shows that nothing fits.
-    bool solveForms()
+    /// The proof: the optimum of a form at the budget itself is a bound. Keeps the tightest form.
+    void bound(const MemoryForm& form)
     {
-        for (const MemoryForm& form : m_state.forms) {
-            if (spent())
-                return true;
-            auto candidate = attempt(form, m_budget);
-            if (m_last.status == SearchStatus::Infeasible) {
-                // Only what was found by other means may stand; a form that nothing fits leaves no such thing.
-                return !m_last.cancelled && m_result.best.has_value();
-            }
-            if (m_last.lowerBound > m_result.lowerBound || !m_binding) {
-                m_result.lowerBound = std::max(m_result.lowerBound, m_last.lowerBound);
-                m_result.ticksPerByte = m_last.multiplier;
-                m_binding = &form;
-                m_bindingCandidate = std::move(candidate);
-            }
+        auto candidate = attempt(form, m_budget);
+        if (m_last.status == SearchStatus::Infeasible || (m_binding && m_last.lowerBound <= m_result.lowerBound))
+            return;
+        m_result.lowerBound = std::max(m_result.lowerBound, m_last.lowerBound);
+        m_result.ticksPerByte = m_last.multiplier;
+        m_binding = &form;
+        m_bindingCandidate = std::move(candidate);
+    }
+
+    /// The prepared forms, the one that looks tightest first: often its optimum fits, and is the answer.
+    void solvePrepared()
+    {
+        std::vector<std::pair<std::int64_t, const MemoryForm*>> order;
+        for (const MemoryForm& form : m_state.forms)
+            order.emplace_back(form.relaxedBound(m_budget), &form);
+        std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+        for (const auto& [relaxed, form] : order) {
+            if (proven() || spent())
+                return;
+            bound(*form);
         }
-        return true;
+    }
+
+    /// Where the tightest form's optimum is too large in truth, the event of its peak gives another form.
+    void cut()
+    {
+        constexpr int kCuts = 4;
+        if (m_state.space.table.setup.memory == MemoryMode::Paper)
+            return;
+        std::vector<std::pair<Phase, std::size_t>> done;
+        for (int i = 0; i < kCuts && m_bindingCandidate && !proven() && !spent(); ++i) {
+            const Timeline timeline = playTimeline(m_state.space.table, m_bindingCandidate->choice);
+            const TimelineEvent& event = timeline.events[timeline.peakEvent];
+            const auto key = std::pair(event.phase, event.unit);
+            if (timeline.peak <= m_budget || std::find(done.begin(), done.end(), key) != done.end())
+                return;
+            done.push_back(key);
+            auto form = MemoryForm::make(m_state.space, termsAt(m_state.space, event));
+            if (!form)
+                return;
+            m_cuts.push_back(std::make_unique<MemoryForm>(*std::move(form)));
+            bound(*m_cuts.back());
+        }
     }
 
     /// The forms are a little too hopeful: ask for less, by as much as the plan overshoots, until it fits; then for more.
@@ -182,6 +212,7 @@ private:
     const SearchLimits& m_limits;
     SearchResult m_result;
     KnapsackPlan m_last;
+    std::vector<std::unique_ptr<MemoryForm>> m_cuts;
     const MemoryForm* m_binding = nullptr;
     std::optional<PricedChoice> m_bindingCandidate;
 };

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/outer_bound.hpp"
+
+#include "core/plan/memory_form.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace loadline {
+namespace {
+
+/// Two forms are enough to rule out most candidates: where activations are complete, and where gradients are.
+Result<std::vector<MemoryForm>> boundForms(const SearchSpace& space)
+{
+    std::vector<MemoryTerms> terms;
+    if (space.table.setup.memory == MemoryMode::Paper)
+        terms.push_back(paperTerms(space));
+    else
+        terms.push_back(backwardTerms(space, space.table.units.size() - 1));
+    terms.push_back(stepTerms(space));
+    std::vector<MemoryForm> forms;
+    for (const MemoryTerms& some : terms) {
+        auto form = MemoryForm::make(space, some);
+        if (!form)
+            return form.error();
+        forms.push_back(*std::move(form));
+    }
+    return forms;
+}
+
+} // namespace
+
+CostTable unionTable(const CostTable& a, const CostTable& b)
+{
+    CostTable both = a;
+    both.classOptions.clear();
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> classes;
+    for (std::size_t unit = 0; unit < a.units.size(); ++unit) {
+        const auto key = std::pair(a.units[unit].costClass, b.units[unit].costClass);
+        const auto [place, isNew] = classes.try_emplace(key, both.classOptions.size());
+        if (isNew) {
+            auto options = a.options(unit);
+            if (options != b.options(unit))
+                options.insert(options.end(), b.options(unit).begin(), b.options(unit).end());
+            both.classOptions.push_back(std::move(options));
+        }
+        both.units[unit].costClass = place->second;
+    }
+    return both;
+}
+
+Result<std::shared_ptr<const CostTable>> OuterBounds::table(const Candidate& candidate, std::int64_t recomputed)
+{
+    Candidate key = candidate;
+    key.fewestRecomputed = key.mostRecomputed = recomputed;
+    if (const auto known = m_tables.find(key); known != m_tables.end())
+        return known->second;
+    auto built = buildCostTable(setupOf(m_request.setup, candidate, recomputed));
+    if (!built)
+        return built.error();
+    auto shared = std::make_shared<const CostTable>(*std::move(built));
+    m_tables.emplace(key, shared);
+    return shared;
+}
+
+Result<OuterBound> OuterBounds::bound(const Candidate& candidate)
+{
+    auto fewest = table(candidate, candidate.fewestRecomputed);
+    if (!fewest)
+        return fewest.error();
+    CostTable both = **fewest;
+    if (!candidate.single()) {
+        auto most = table(candidate, candidate.mostRecomputed);
+        if (!most)
+            return most.error();
+        if ((*most)->units.size() != both.units.size())
+            return unsupported("The number of recomputed blocks changes what is planned as one; choose it with --recompute off or all.");
+        both = unionTable(both, **most);
+    }
+    auto space = makeSearchSpace(std::move(both), m_request.pins);
+    if (!space)
+        return space.error();
+    auto forms = boundForms(*space);
+    if (!forms)
+        return forms.error();
+    OuterBound result;
+    for (const MemoryForm& form : *forms) {
+        result.leastBudget = std::max(result.leastBudget, form.leastBudget());
+        const std::int64_t ticks = form.relaxedBound(m_request.budget);
+        if (ticks == std::numeric_limits<std::int64_t>::max() || form.leastBudget() > m_request.budget)
+            result.feasible = false;
+        else
+            result.least = std::max(result.least, space->seconds(ticks));
+    }
+    return result;
+}
+
+} // namespace loadline

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/outer_bound.hpp"
+#include "core/plan/ways_out.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace loadline {
+namespace {
+
+double samplesPerStep(const PlanRequest& request, const Candidate& candidate)
+{
+    return static_cast<double>(candidate.batch) * static_cast<double>(candidate.accumulation) *
+           static_cast<double>(request.setup.cluster.ranks());
+}
+
+/// A candidate whose bound is known.
+struct Node {
+    Candidate candidate;
+    Seconds perSample; ///< no plan of the candidate needs less time per sample
+};
+
+/// Best first: the node that promises the least time per sample is looked at next, so that most candidates are never
+/// solved (solver.md 8.3).
+class OuterSearch {
+public:
+    explicit OuterSearch(const PlanRequest& request) : m_request(request), m_bounds(request) {}
+
+    Result<PlanOutcome> run(const std::vector<Candidate>& candidates)
+    {
+        if (auto error = enterAll(candidates))
+            return *std::move(error);
+        while (!m_open.empty() && !spent()) {
+            const Node node = takeBest();
+            if (m_best && m_best->perSample <= node.perSample)
+                break; // and so is every other one
+            if (auto error = node.candidate.single() ? solve(node) : halve(node))
+                return *std::move(error);
+        }
+        return finished();
+    }
+
+private:
+    struct Found {
+        PlanOutcome outcome;
+        Seconds perSample;
+        double samples = 1;
+    };
+
+    [[nodiscard]] bool spent()
+    {
+        m_cancelled = m_cancelled || m_request.limits.stop.stop_requested();
+        return m_cancelled || (m_best && m_work >= m_request.limits.work);
+    }
+
+    std::optional<Error> enterAll(const std::vector<Candidate>& candidates)
+    {
+        std::optional<Error> firstError;
+        bool any = false;
+        for (const Candidate& candidate : candidates) {
+            bool feasible = true;
+            if (auto error = enter(candidate, feasible)) {
+                firstError = firstError ? firstError : error;
+                continue;
+            }
+            any = true;
+            // Memory only grows with the batch; with a global batch, accumulation changes too and decides as well.
+            if ((!feasible && m_request.globalBatch == 0) || m_request.limits.stop.stop_requested())
+                break;
+        }
+        return any ? std::nullopt : firstError;
+    }
+
+    std::optional<Error> enter(const Candidate& candidate, bool& feasible)
+    {
+        auto bound = m_bounds.bound(candidate);
+        if (!bound)
+            return bound.error();
+        feasible = bound->feasible;
+        if (!m_provenBelow || bound->leastBudget < *m_provenBelow) {
+            m_provenBelow = bound->leastBudget;
+            m_leanest = candidate;
+        }
+        if (feasible)
+            m_open.push_back({candidate, bound->least * (1.0 / samplesPerStep(m_request, candidate))});
+        return std::nullopt;
+    }
+
+    Node takeBest()
+    {
+        const auto best = std::min_element(m_open.begin(), m_open.end(), [](const Node& a, const Node& b) {
+            return std::tie(a.perSample, a.candidate) < std::tie(b.perSample, b.candidate);
+        });
+        const Node node = *best;
+        m_open.erase(best);
+        return node;
+    }
+
+    std::optional<Error> halve(const Node& node)
+    {
+        Candidate fewer = node.candidate;
+        Candidate more = node.candidate;
+        fewer.mostRecomputed = node.candidate.fewestRecomputed + (node.candidate.mostRecomputed - node.candidate.fewestRecomputed) / 2;
+        more.fewestRecomputed = fewer.mostRecomputed + 1;
+        std::optional<Error> lastError;
+        int failed = 0;
+        for (const Candidate& half : {fewer, more}) {
+            bool feasible = true;
+            if (auto error = enter(half, feasible)) {
+                // A pin may hold only with some counts of recomputed blocks.
+                lastError = error;
+                ++failed;
+            }
+        }
+        return failed == 2 ? lastError : std::nullopt;
+    }
+
+    std::optional<Error> solve(const Node& node)
+    {
+        auto table = m_bounds.table(node.candidate, node.candidate.fewestRecomputed);
+        if (!table)
+            return table.error();
+        auto planner = Planner::prepare(**table, m_request.pins);
+        if (!planner)
+            return planner.error();
+        SearchLimits limits = m_request.limits;
+        limits.work = std::max<std::int64_t>(m_request.limits.work - m_work, 0);
+        PlanOutcome outcome = planner->plan(m_request.budget, limits);
+        m_work += outcome.work;
+        m_cancelled = m_cancelled || outcome.cancelled;
+        const double samples = samplesPerStep(m_request, node.candidate);
+        if (!outcome.plan) {
+            if (!m_fallback || outcome.infeasible->leastBudget < m_fallback->infeasible->leastBudget)
+                m_fallback = std::move(outcome);
+            return std::nullopt;
+        }
+        const Seconds perSample = outcome.plan->objective * (1.0 / samples);
+        const Seconds bound = std::max(outcome.lowerBound * (1.0 / samples), node.perSample);
+        if (outcome.status != SearchStatus::Optimal)
+            m_unproven = m_unproven ? std::min(*m_unproven, bound) : bound;
+        if (!m_best || perSample < m_best->perSample)
+            m_best = Found{std::move(outcome), perSample, samples};
+        return std::nullopt;
+    }
+
+    /// The least time per sample that is not yet ruled out.
+    [[nodiscard]] Seconds overallBound() const
+    {
+        Seconds bound = m_best->perSample;
+        if (m_unproven)
+            bound = std::min(bound, *m_unproven);
+        for (const Node& node : m_open)
+            bound = std::min(bound, node.perSample);
+        return bound;
+    }
+
+    Result<PlanOutcome> finished()
+    {
+        if (!m_best)
+            return nothingFits();
+        PlanOutcome outcome = std::move(m_best->outcome);
+        outcome.work = m_work;
+        outcome.cancelled = m_cancelled;
+        const Seconds bound = overallBound();
+        if (bound < m_best->perSample) {
+            outcome.status = SearchStatus::WithinGap;
+            outcome.lowerBound = std::min(bound * m_best->samples, outcome.plan->objective);
+            outcome.gap = (outcome.plan->objective - outcome.lowerBound).value() / outcome.plan->objective.value();
+        } else {
+            outcome.status = SearchStatus::Optimal;
+            outcome.lowerBound = outcome.plan->objective;
+            outcome.gap = 0;
+        }
+        return outcome;
+    }
+
+    Result<PlanOutcome> nothingFits()
+    {
+        PlanOutcome outcome;
+        const Candidate leanest = m_leanest.value_or(Candidate{});
+        const std::int64_t recomputed = leanest.mostRecomputed;
+        auto table = m_bounds.table(leanest, recomputed);
+        if (!table)
+            return table.error();
+        auto planner = Planner::prepare(**table, m_request.pins);
+        if (planner && (!m_fallback || planner->leastBudget() < m_fallback->infeasible->leastBudget))
+            m_fallback = planner->plan(std::min(m_request.budget, planner->leastBudget() - Bytes(1)), m_request.limits);
+        if (!m_fallback)
+            return planner.error();
+        outcome = *std::move(m_fallback);
+        outcome.budget = m_request.budget;
+        outcome.work += m_work;
+        outcome.cancelled = m_cancelled;
+        outcome.infeasible->provenBelow = std::min(m_provenBelow.value_or(Bytes()), outcome.infeasible->leastBudget);
+        outcome.infeasible->waysOut = waysOut(m_request, setupOf(m_request.setup, leanest, recomputed), outcome.infeasible->leastBudget);
+        return outcome;
+    }
+
+    const PlanRequest& m_request;
+    OuterBounds m_bounds;
+    std::vector<Node> m_open;
+    std::optional<Found> m_best;
+    std::optional<Seconds> m_unproven; ///< least bound among solved candidates without a proof
+    std::optional<PlanOutcome> m_fallback;
+    std::optional<Bytes> m_provenBelow;
+    std::optional<Candidate> m_leanest;
+    std::int64_t m_work = 0;
+    bool m_cancelled = false;
+};
+
+} // namespace
+
+Result<PlanOutcome> makePlan(const PlanRequest& request)
+{
+    const auto candidates = candidatesOf(request);
+    if (!candidates)
+        return candidates.error();
+    return OuterSearch(request).run(*candidates);
+}
+
+} // namespace loadline
