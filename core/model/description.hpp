@@ -76,7 +76,13 @@ struct AttentionTraits {
     double dropout = 0;
     bool softmaxInFp32 = true; ///< eager softmax runs in fp32 and is cast back (Llama); false: in the scores' type (GPT-2, BERT)
     bool broadcastsKv = false; ///< one KV head broadcast to all queries without a GQA flag (Falcon-7B): sdpa must take math
-    bool hasSdpa = true;       ///< false where Hugging Face has no scaled_dot_product_attention for the family
+    bool expandsKv = false;    ///< keys and values are written out for all heads before any kernel (Falcon-40B)
+    bool masked = false;       ///< always given an explicit mask, one for all heads, so never flash (Falcon)
+    bool scoresInFp32 = false; ///< eager casts queries and keys to fp32 for the scores (GPT-J)
+    /// How positions are rotated in: with tables made once for the model; likewise, but by concatenating parts, which leaves
+    /// queries in another layout (NeoX, Phi, Phi-3); or with sines repeated in every layer (GPT-J).
+    enum class Rotary { Tables, Concatenated, PerLayer } rotary = Rotary::Tables;
+    bool hasSdpa = true; ///< false where Hugging Face has no scaled_dot_product_attention for the family
     friend bool operator==(const AttentionTraits&, const AttentionTraits&) = default;
 };
 
