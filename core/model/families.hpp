@@ -2,8 +2,8 @@
 #pragma once
 
 #include "core/model/config_reader.hpp"
-#include "core/model/decoder.hpp"
 #include "core/model/model_builder.hpp"
+#include "core/model/stack.hpp"
 
 #include <span>
 #include <string_view>

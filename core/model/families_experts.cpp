@@ -9,7 +9,7 @@
 namespace loadline {
 namespace {
 
-void allSparse(DecoderSpec& s)
+void allSparse(StackSpec& s)
 {
     for (auto& layer : s.layers)
         layer.sparse = true;
@@ -46,7 +46,7 @@ void phiMoe(ConfigReader& c, ModelBuilder& b)
 }
 
 /// Experts on every `decoder_sparse_step`-th layer, but not on `mlp_only_layers`.
-void qwenSparseLayers(ConfigReader& c, DecoderSpec& s)
+void qwenSparseLayers(ConfigReader& c, StackSpec& s)
 {
     const auto step = c.integerOr("decoder_sparse_step", 1);
     const auto dense = c.integers("mlp_only_layers");
@@ -88,7 +88,7 @@ void qwen3Moe(ConfigReader& c, ModelBuilder& b)
 }
 
 /// Multi-head latent attention, dense first layers, experts that are always on. V2 and V3 differ in the router.
-DecoderSpec deepseek(ConfigReader& c)
+StackSpec deepseek(ConfigReader& c)
 {
     auto s = rmsDecoder(c, {.headDim = 1}); // no head_dim: heads are put together from two parts
     s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
@@ -141,7 +141,7 @@ void deepseekV3(ConfigReader& c, ModelBuilder& b)
 
 void dbrx(ConfigReader& c, ModelBuilder& b)
 {
-    DecoderSpec s;
+    StackSpec s;
     s.names = {.embedding = "transformer.wte",
                .layers = "transformer.blocks",
                .attention = "norm_attn_norm.attn",
@@ -215,7 +215,7 @@ void gptOss(ConfigReader& c, ModelBuilder& b)
 }
 
 /// Llama 4: every `no_rope_layer_interval`-th layer sees everything without positions, the others chunks with rotary ones.
-void llama4Attention(ConfigReader& c, DecoderSpec& s)
+void llama4Attention(ConfigReader& c, StackSpec& s)
 {
     const auto interval = c.integerOr("no_rope_layer_interval", 4);
     const auto chunk = c.integerOr("attention_chunk_size", 8192, kTokenRange);

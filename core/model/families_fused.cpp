@@ -10,7 +10,7 @@ namespace {
 
 void bloom(ConfigReader& c, ModelBuilder& b)
 {
-    DecoderSpec s;
+    StackSpec s;
     s.names = {.embedding = "transformer.word_embeddings",
                .embeddingNorm = "transformer.word_embeddings_layernorm",
                .layers = "transformer.h",
@@ -45,7 +45,7 @@ void bloom(ConfigReader& c, ModelBuilder& b)
 /// Three layouts: Falcon-RW (ALiBi, two norms), 7B (one KV head, one norm for both branches), 40B and later.
 void falcon(ConfigReader& c, ModelBuilder& b)
 {
-    DecoderSpec s;
+    StackSpec s;
     s.names = {.embedding = "transformer.word_embeddings",
                .layers = "transformer.h",
                .attention = "self_attention",
@@ -94,7 +94,7 @@ void falcon(ConfigReader& c, ModelBuilder& b)
 
 void mpt(ConfigReader& c, ModelBuilder& b)
 {
-    DecoderSpec s;
+    StackSpec s;
     s.names = {.embedding = "transformer.wte",
                .layers = "transformer.blocks",
                .attention = "attn",
@@ -133,7 +133,7 @@ void mpt(ConfigReader& c, ModelBuilder& b)
 
 void phi(ConfigReader& c, ModelBuilder& b)
 {
-    DecoderSpec s;
+    StackSpec s;
     s.names = {.embeddingDropout = "model.embed_dropout",
                .o = "dense",
                .qNorm = "q_layernorm",

@@ -19,7 +19,7 @@ void gemma(ConfigReader& c, ModelBuilder& b)
 }
 
 /// Norms before and after both halves of a layer.
-void sandwichNorms(DecoderSpec& s)
+void sandwichNorms(StackSpec& s)
 {
     s.norm = NormKind::GemmaRms;
     s.names.norm2 = "pre_feedforward_layernorm";
@@ -28,7 +28,7 @@ void sandwichNorms(DecoderSpec& s)
 }
 
 /// `layer_types`, or every `pattern`-th layer without a window.
-void gemmaWindows(ConfigReader& c, DecoderSpec& s, std::int64_t window, std::int64_t pattern)
+void gemmaWindows(ConfigReader& c, StackSpec& s, std::int64_t window, std::int64_t pattern)
 {
     if (const auto types = c.texts("layer_types"); !types.empty())
         return setWindowsByType(c, s, types, window);

@@ -9,16 +9,16 @@ namespace loadline {
 namespace {
 
 /// LayerNorm with bias, a plain MLP, biases on every linear.
-DecoderSpec layerNormDecoder()
+StackSpec layerNormDecoder()
 {
-    DecoderSpec s;
+    StackSpec s;
     s.norm = NormKind::Layer;
     s.normBias = s.qkvBias = s.outBias = s.upBias = s.downBias = true;
     s.mlpLayout = MlpLayout::Plain;
     return s;
 }
 
-DecoderNames gptNames()
+StackNames gptNames()
 {
     return {.embedding = "transformer.wte",
             .positions = "transformer.wpe",
@@ -37,7 +37,7 @@ DecoderNames gptNames()
             .finalNorm = "transformer.ln_f"};
 }
 
-void gpt2Dropouts(ConfigReader& c, DecoderSpec& s, double fallback)
+void gpt2Dropouts(ConfigReader& c, StackSpec& s, double fallback)
 {
     s.embeddingDropout = c.probabilityOr("embd_pdrop", fallback);
     s.attentionDropout = c.probabilityOr("attn_pdrop", fallback);
@@ -91,7 +91,7 @@ void openAiGpt(ConfigReader& c, ModelBuilder& b)
 }
 
 /// [[["global", "local"], 12]]: which layers look through the window.
-void gptNeoWindows(ConfigReader& c, DecoderSpec& s)
+void gptNeoWindows(ConfigReader& c, StackSpec& s)
 {
     const auto window = c.integerOr("window_size", 256, kTokenRange);
     auto kinds = c.texts("attention_layers");

@@ -60,18 +60,18 @@ std::int64_t dividedHeads(ConfigReader& c, std::int64_t hidden, std::int64_t hea
     return std::max<std::int64_t>(1, hidden / heads);
 }
 
-void setLayers(DecoderSpec& s, std::int64_t layers, const DecoderLayer& layer)
+void setLayers(StackSpec& s, std::int64_t layers, const StackLayer& layer)
 {
     s.layers.assign(static_cast<std::size_t>(layers), layer);
 }
 
-void setWindows(DecoderSpec& s, std::int64_t window)
+void setWindows(StackSpec& s, std::int64_t window)
 {
     for (auto& layer : s.layers)
         layer.window = window;
 }
 
-void setWindowsByType(ConfigReader& c, DecoderSpec& s, const std::vector<std::string>& types, std::int64_t window)
+void setWindowsByType(ConfigReader& c, StackSpec& s, const std::vector<std::string>& types, std::int64_t window)
 {
     if (types.size() < s.layers.size())
         return c.fail(fmt::format("the key 'layer_types' has {} entries for {} layers; give one a layer", types.size(), s.layers.size()));
@@ -85,7 +85,7 @@ void setWindowsByType(ConfigReader& c, DecoderSpec& s, const std::vector<std::st
     }
 }
 
-void setQwenWindows(ConfigReader& c, DecoderSpec& s)
+void setQwenWindows(ConfigReader& c, StackSpec& s)
 {
     const bool used = c.flagOr("use_sliding_window", false);
     const auto window = c.optionalInteger("sliding_window", {0, kTokenRange.most}).value_or(0);
@@ -98,16 +98,16 @@ void setQwenWindows(ConfigReader& c, DecoderSpec& s)
         s.layers[i].window = static_cast<std::int64_t>(i) >= first ? window : 0;
 }
 
-DecoderLayer fullHeads(ConfigReader& c, std::int64_t hidden, std::int64_t heads, std::int64_t width)
+StackLayer fullHeads(ConfigReader& c, std::int64_t hidden, std::int64_t heads, std::int64_t width)
 {
-    DecoderLayer layer;
+    StackLayer layer;
     layer.heads = layer.kvHeads = heads;
     layer.headDim = layer.valueDim = dividedHeads(c, hidden, heads);
     layer.width = width;
     return layer;
 }
 
-void requireSharedHeads(ConfigReader& c, const DecoderLayer& layer, std::string_view key)
+void requireSharedHeads(ConfigReader& c, const StackLayer& layer, std::string_view key)
 {
     c.require(layer.heads % layer.kvHeads == 0,
               fmt::format("the {} attention heads cannot share {} key/value heads; correct the key '{}{}'", layer.heads, layer.kvHeads,
@@ -130,16 +130,16 @@ std::int64_t partOf(std::int64_t headDim, double part)
     return std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(headDim) * part));
 }
 
-DecoderSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults)
+StackSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults)
 {
     const auto size = [&](std::string_view keys, std::int64_t fallback, IntegerRange range = kSizeRange) {
         return fallback > 0 ? c.integerOr(keys, fallback, range) : c.integer(keys, range);
     };
-    DecoderSpec s;
+    StackSpec s;
     s.hidden = size("hidden_size dim n_embd", defaults.hidden);
     s.vocabulary = size("vocab_size padded_vocab_size", defaults.vocabulary, kVocabularyRange);
     const auto layers = size("num_hidden_layers n_layers n_layer", defaults.layers, kLayerRange);
-    DecoderLayer layer;
+    StackLayer layer;
     layer.width = size("intermediate_size ffn_hidden_size", defaults.width);
     layer.heads = size("num_attention_heads n_heads n_head", defaults.heads);
     layer.kvHeads = c.integerOr("num_key_value_heads n_kv_heads", defaults.keyHeads > 0 ? defaults.keyHeads : layer.heads);
@@ -159,7 +159,7 @@ DecoderSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults)
     return s;
 }
 
-void finishDecoder(ConfigReader& c, const DecoderSpec& s, ModelBuilder& b)
+void finishDecoder(ConfigReader& c, const StackSpec& s, ModelBuilder& b)
 {
     if (s.experts.experts > 0)
         c.require(s.experts.active <= s.experts.experts,

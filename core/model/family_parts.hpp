@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/model/config_reader.hpp"
-#include "core/model/decoder.hpp"
+#include "core/model/stack.hpp"
 
 #include <cstdint>
 #include <string>
@@ -24,26 +24,26 @@ struct RmsDefaults {
 };
 
 /// Sizes, names and layers of a Llama-like decoder, all layers alike.
-DecoderSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults = {});
+StackSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults = {});
 
 /// Builds, if no key was wrong.
-void finishDecoder(ConfigReader& c, const DecoderSpec& s, ModelBuilder& b);
+void finishDecoder(ConfigReader& c, const StackSpec& s, ModelBuilder& b);
 
 /// Reads the decoder in "text_config" of a model that also sees images, and notes that only it is planned.
 void buildTextPart(ConfigReader& c, ModelBuilder& b, void (*build)(ConfigReader&, ModelBuilder&));
 
 /// A layer whose keys and values have as many heads as its queries.
-DecoderLayer fullHeads(ConfigReader& c, std::int64_t hidden, std::int64_t heads, std::int64_t width);
-void requireSharedHeads(ConfigReader& c, const DecoderLayer& layer, std::string_view key);
+StackLayer fullHeads(ConfigReader& c, std::int64_t hidden, std::int64_t heads, std::int64_t width);
+void requireSharedHeads(ConfigReader& c, const StackLayer& layer, std::string_view key);
 
 /// `layers` copies of one layer; none if a key was wrong.
-void setLayers(DecoderSpec& s, std::int64_t layers, const DecoderLayer& layer);
+void setLayers(StackSpec& s, std::int64_t layers, const StackLayer& layer);
 
-void setWindows(DecoderSpec& s, std::int64_t window);
+void setWindows(StackSpec& s, std::int64_t window);
 /// `types`: one of "full_attention", "sliding_attention", "chunked_attention" a layer.
-void setWindowsByType(ConfigReader& c, DecoderSpec& s, const std::vector<std::string>& types, std::int64_t window);
+void setWindowsByType(ConfigReader& c, StackSpec& s, const std::vector<std::string>& types, std::int64_t window);
 /// Qwen 2 and 3 use a window only if told to, and then only from layer `max_window_layers` on.
-void setQwenWindows(ConfigReader& c, DecoderSpec& s);
+void setQwenWindows(ConfigReader& c, StackSpec& s);
 
 /// Share of a head that is rotated; newer files keep it in "rope_parameters".
 double readRotaryPart(ConfigReader& c, std::string_view keys, double fallback);

@@ -10,8 +10,9 @@
 
 namespace loadline {
 
-/// Module names of a decoder as they stand in Hugging Face checkpoints. The defaults are Llama's.
-struct DecoderNames {
+/// Module names of a stack of layers and what stands before and after it, as they stand in Hugging Face checkpoints. The defaults are
+/// Llama's.
+struct StackNames {
     std::string embedding = "model.embed_tokens";
     std::string positions = {};     ///< learned positions
     std::string embeddingNorm = {}; ///< BLOOM's norm between embedding and first layer
@@ -29,8 +30,13 @@ struct DecoderNames {
     std::string norm2 = "post_attention_layernorm";
     std::string postAttentionNorm = {}; ///< Gemma-2: norm of the attention's output
     std::string postMlpNorm = {};
+    std::string crossAttention = {}; ///< of a decoder that also attends to an encoder
+    std::string crossDropout = {}, crossNorm = {};
+    std::string activationDropout = {}; ///< in the MLP, between activation and last linear
+    std::string positionBias = {};      ///< T5: table of biases in the first layer's attention
     std::string router = "mlp.gate", experts = "mlp.experts", sharedExperts = "mlp.shared_experts", sharedGate = {};
     std::string finalNorm = "model.norm";
+    std::string finalDropout = {};
     std::string projectOut = {};
     std::string head = "lm_head";
 };
@@ -77,23 +83,27 @@ struct ExpertLayout {
 };
 
 /// What may differ between layers.
-struct DecoderLayer {
+struct StackLayer {
     std::int64_t window = 0; ///< sliding window, 0 = none
     bool sparse = false;     ///< routed experts instead of the dense MLP
     std::int64_t width = 0;  ///< of the dense MLP
     std::int64_t heads = 0, kvHeads = 0, headDim = 0, valueDim = 0, rotaryDim = 0;
-    bool qkNorm = true; ///< with DecoderSpec::qkNorm: not on layers without rotary (Llama 4)
+    bool qkNorm = true; ///< with StackSpec::qkNorm: not on layers without rotary (Llama 4)
 };
 
-/// A decoder as data: a family fills this in.
-struct DecoderSpec {
-    DecoderNames names;
+/// A stack of transformer layers as data: a family fills this in.
+struct StackSpec {
+    StackNames names;
     std::int64_t hidden = 0;
     std::int64_t vocabulary = 0;
     std::int64_t embeddingWidth = 0; ///< 0: hidden
     std::int64_t positions = 0;      ///< rows of learned positions, 0 = none
     std::int64_t sequence = 0;       ///< longest sequence, the default of a run
-    std::vector<DecoderLayer> layers;
+    std::vector<StackLayer> layers;
+    std::vector<std::string> layerPaths; ///< one a layer instead of names.layers; a path that comes again shares its parameters
+    TokenCount tokens;                   ///< that the stack sees
+    TokenCount crossTokens;              ///< that its cross attention sees
+    std::int64_t readersAtEnd = 1;       ///< linears that read a post-norm stack's output
 
     LayerOrder order = LayerOrder::PreNorm;
     NormKind norm = NormKind::Rms;
@@ -105,15 +115,18 @@ struct DecoderSpec {
     QkNorm qkNorm = QkNorm::None;
     bool qkNormBias = false;
     bool qkNormWeight = true; ///< Llama 4's has none
+    bool keyBias = true;      ///< false: none on k even with qkvBias (Whisper)
     bool qkvBias = false, outBias = false, upBias = false, downBias = false, headBias = false;
     bool conv1d = false;
     LatentAttention latent;
     ExpertLayout experts;
 
-    double embeddingDropout = 0, attentionDropout = 0, attentionOutDropout = 0, mlpDropout = 0;
+    double embeddingDropout = 0, attentionDropout = 0, attentionOutDropout = 0, mlpDropout = 0, activationDropout = 0;
     double softCap = 0, finalSoftCap = 0;
+    bool causal = true;
     bool positionBias = false;
-    bool sinks = false; ///< GPT-OSS: one learned score per head
+    std::int64_t positionBuckets = 0; ///< rows of T5's table
+    bool sinks = false;               ///< GPT-OSS: one learned score per head
     bool hasSdpa = true;
     bool softmaxInFp32 = true;
     bool broadcastsKv = false;
@@ -121,7 +134,16 @@ struct DecoderSpec {
     bool upcastsLoss = true;
 };
 
-/// Appends embedding, layers, final norm, head and loss. Sizes have been checked by ConfigReader.
-void buildDecoder(const DecoderSpec& spec, ModelBuilder& builder);
+/// Appends the layers, `first` being the execution index of the first one. Sizes have been checked by ConfigReader.
+void buildLayers(const StackSpec& spec, ModelBuilder& builder, int first = 0);
+
+/// Appends token and position embeddings, at the builder's place.
+void buildEmbeddings(const StackSpec& spec, ModelBuilder& builder);
+
+/// Appends final norm, head and loss.
+void buildHead(const StackSpec& spec, ModelBuilder& builder);
+
+/// All of a language model's decoder.
+void buildDecoder(const StackSpec& spec, ModelBuilder& builder);
 
 } // namespace loadline
