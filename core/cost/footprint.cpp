@@ -42,6 +42,7 @@ Scene sceneOf(const Operator& op, const ActivationSettings& settings)
         const TokenCount& keys = attention->keys;
         if (attention->cross || keys.fixed > 0 || keys.most > 0)
             scene.keys = static_cast<double>(std::max<std::int64_t>(keys.of(settings.sequence), 0));
+        scene.sinks = !op.parameters.empty() && !attention->positionBias; // T5 keeps its bias table there
     }
     scene.mode = settings.compute;
     scene.attention = settings.attention;
@@ -90,12 +91,22 @@ void addRotaryTables(const Model& model, const ActivationSettings& settings, std
 {
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto* attention = std::get_if<AttentionTraits>(&model.operators[i].traits);
-        if (attention == nullptr || attention->rotaryDim == 0)
+        if (attention == nullptr || attention->rotaryDim == 0 || attention->rotary == AttentionTraits::Rotary::PerLayer)
             continue;
         const Scene scene = sceneOf(model.operators[i], settings);
         all[i].saved += 2 * scene.sequence * static_cast<double>(attention->rotaryDim) * scene.residual();
         return;
     }
+}
+
+/// Autocast's copy of an image or of audio is made as a weight's is, and counts with them.
+void castInput(const Model& model, const ActivationSettings& settings, std::vector<Form>& all)
+{
+    const bool convolves = !all.empty() && std::holds_alternative<ConvolutionTraits>(model.operators.front().traits);
+    if (!convolves || settings.compute != ComputeMode::AutocastBf16)
+        return;
+    all.front().weightCasts += all.front().saved;
+    all.front().saved = 0;
 }
 
 /// What comes before the first trainable parameter takes no gradient: it saves nothing and has no backward.
@@ -144,9 +155,9 @@ AttentionKind chosenAttention(const AttentionTraits& traits, const ActivationSet
     if (!traits.hasSdpa)
         return AttentionKind::Eager;
     const std::int64_t keys = traits.keys.of(settings.sequence);
-    const bool masked = traits.positionBias || (traits.window > 0 && keys > traits.window);
+    const bool masked = traits.masked || traits.positionBias || (traits.window > 0 && keys > traits.window);
     const bool half = settings.compute != ComputeMode::Fp32;
-    const bool grouped = traits.kvHeads != traits.heads;
+    const bool grouped = traits.kvHeads != traits.heads && !traits.expandsKv;
     if (traits.broadcastsKv) // shapes that differ without the GQA flag suit no fused kernel
         return AttentionKind::Math;
     if (half && !masked && traits.headDim == traits.valueDim && traits.headDim <= 256)
@@ -162,6 +173,7 @@ std::vector<Footprint> footprints(const Model& model, const ActivationSettings& 
         all.push_back(formOf(op, settings));
     settleReaders(model, all);
     addRotaryTables(model, settings, all);
+    castInput(model, settings, all);
     dropFrozenStart(model, all);
     dropRepeatedCasts(model, all);
 

@@ -25,7 +25,7 @@ struct ActivationSettings {
 /// What one operator saves, needs while it runs, and computes; for one micro-step on one rank, unsharded.
 struct Footprint {
     Bytes saved;             ///< from forward to backward; a tensor that several operators save counts at the first
-    Bytes weightCasts;       ///< autocast's bf16 weight copies, alive from forward to backward; not in `saved`
+    Bytes weightCasts;       ///< autocast's bf16 copies of weights and raw input, alive from forward to backward; not in `saved`
     Bytes input;             ///< the tensor it reads: all that a recomputed region keeps, at its first operator
     Bytes output;            ///< the tensor it writes
     Bytes forwardWorkspace;  ///< beyond saved and output, alive only while its forward runs

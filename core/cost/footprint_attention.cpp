@@ -39,11 +39,17 @@ double valueStorage(const AttentionTraits& traits, const Widths& widths)
     return widths.value;
 }
 
-/// Bytes of an additive mask that every layer keeps of its own: sliding windows shorter than the sequence.
+bool windowed(const AttentionTraits& traits, const Scene& scene)
+{
+    return traits.window > 0 && scene.keys > static_cast<double>(traits.window);
+}
+
+/// An additive mask or bias that a fused kernel keeps, written out for the batch; a causal kernel needs none.
 double maskBytes(const AttentionTraits& traits, const Scene& scene)
 {
-    if (traits.window > 0 && scene.keys > static_cast<double>(traits.window))
-        return scene.sequence * scene.keys * scene.matmul();
+    const double one = scene.batch * scene.sequence * scene.keys * scene.matmul();
+    if (traits.masked || windowed(traits, scene))
+        return one;
     return 0;
 }
 
@@ -56,9 +62,11 @@ double fusedKernelBytes(const AttentionTraits& traits, const Scene& scene, Atten
     const double keys = scene.batch * scene.keys;
     const double heads = static_cast<double>(traits.heads);
     double bytes = queries * (widths.query + widths.output) * w + 4 * heads * queries;
-    bytes += keys * (widths.key + valueStorage(traits, widths)) * w;
-    const bool partial = traits.rotaryDim > 0 && traits.rotaryDim < traits.headDim && !latent(traits);
-    if (kind == AttentionKind::Flash && partial)
+    if (traits.expandsKv)
+        bytes += keys * (heads * static_cast<double>(traits.headDim) + widths.output) * w;
+    else
+        bytes += keys * (widths.key + valueStorage(traits, widths)) * w;
+    if (kind == AttentionKind::Flash && traits.rotary == AttentionTraits::Rotary::Concatenated && traits.rotaryDim > 0)
         bytes += queries * widths.output * w; // the output follows the query's layout, so the next linear reads a copy
     return bytes + maskBytes(traits, scene);
 }
@@ -87,8 +95,11 @@ double explicitBytes(const AttentionTraits& traits, const Scene& scene, Attentio
     if (!math && scene.probability(traits.dropout) > 0)
         perScore += 1 + w; // mask, and what the second product reads
     else if (upcast)
-        perScore += 2; // the copy that the second product reads
-    double bytes = queries * widths.query * w + keys * (keyWidth + valueWidth) * w + queries * widths.output * scene.matmul();
+        perScore += 2;                                                         // the copy that the second product reads
+    const double score = !math && traits.scoresInFp32 && scene.half() ? 4 : w; // of queries and keys
+    double bytes = (queries * widths.query + keys * keyWidth) * score + keys * valueWidth * w + queries * widths.output * scene.matmul();
+    if (!math && scene.sinks) // one more column of scores a row, and the place of each row's maximum
+        bytes += heads * queries * (perScore + 8);
     if (traits.softCap > 0)
         bytes += scores * w; // tanh's output
     return bytes + scores * perScore;
@@ -108,6 +119,8 @@ Form attentionForm(const AttentionTraits& traits, const Scene& scene, AttentionK
 
     Form form;
     form.saved = fused ? fusedKernelBytes(traits, scene, kind) : explicitBytes(traits, scene, kind);
+    if (traits.rotary == AttentionTraits::Rotary::PerLayer && traits.rotaryDim > 0) // sine and cosine, of queries and of keys
+        form.saved += 4 * scene.sequence * static_cast<double>(traits.rotaryDim) * scene.residual();
     form.input = (queries * widths.query + keys * (widths.key + widths.value)) * w;
     form.output = queries * widths.output * w;
     form.forwardWorkspace = fused ? 0 : scores * (scene.mode == ComputeMode::Fp32 ? 4 : 6);

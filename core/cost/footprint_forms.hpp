@@ -13,6 +13,7 @@ struct Scene {
     ComputeMode mode = ComputeMode::Fp32;
     AttentionKind attention = AttentionKind::Auto;
     std::optional<double> dropout;
+    bool sinks = false;    ///< attention with a learned score per head that attends to nothing (GPT-OSS)
     bool trainable = true; ///< the operator has a trainable parameter, or has none of its own
 
     [[nodiscard]] double tokens() const { return batch * sequence; }
