@@ -23,6 +23,7 @@ struct OptionCost {
     Bytes saved;             ///< activations from forward to backward; under recompute only what the region keeps
     Bytes kept;              ///< gathered or cast copies held from forward to the end of this unit's backward
     Bytes gathered;          ///< full copy of the largest slice while it runs, unless `kept`
+    Bytes gatheredBackward;  ///< likewise in backward; an embedding may need none
     Bytes forwardTransient;  ///< all that is alive only while its forward runs, `gathered` included
     Bytes backwardTransient; ///< likewise in backward: gathered copy, full gradient, workspace; less what it frees on the way
     Bytes stepTransient;     ///< its share of what the optimizer step adds
@@ -51,7 +52,13 @@ struct OptionCost {
 
     /// Buffers between slices of one unit, already in the transients.
     [[nodiscard]] Bytes innerForward() const { return strategy.slices > 1 ? forwardBuffer : Bytes(); }
-    [[nodiscard]] Bytes innerBackward() const { return strategy.slices > 1 ? backwardBuffer + reduceBuffer : Bytes(); }
+    [[nodiscard]] Bytes innerBackward() const
+    {
+        if (strategy.slices == 1)
+            return Bytes();
+        // Of two slices the first has the gather of the second beside it, the second the reduction of the first.
+        return strategy.slices == 2 ? (backwardBuffer > reduceBuffer ? backwardBuffer : reduceBuffer) : backwardBuffer + reduceBuffer;
+    }
     /// Alive at the end of forward because of this unit: what a bound adds over all units.
     [[nodiscard]] Bytes persistent() const { return states() + saved + kept + keptToEnd; }
 

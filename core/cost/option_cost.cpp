@@ -33,6 +33,17 @@ struct Draft {
             return false;
         return rules().replicatedGradientsStay || (setup.accumulation > 1 && ranks() == 1);
     }
+    /// Gathered for its own backward at all.
+    [[nodiscard]] bool gathersInBackward() const
+    {
+        if (inRoot() || !strategy.reshardAfterForward)
+            return false;
+        const auto& operators = setup.model->operators;
+        const auto& run = facts.unit->operators;
+        return !rules().embeddingsSkipBackward || !std::all_of(run.begin(), run.end(), [&](std::size_t op) {
+            return std::holds_alternative<EmbeddingTraits>(operators[op].traits);
+        });
+    }
     template <class Field>
     [[nodiscard]] std::int64_t largest(Field field) const
     {
@@ -105,9 +116,11 @@ void addCopies(OptionCost& cost, const Draft& draft)
         const bool ahead = draft.rules().gatherAheadForward > 0 || draft.rules().forwardKeepsBuffer;
         if (ahead)
             cost.forwardBuffer = std::max(cost.forwardBuffer, copy);
-        if (draft.strategy.reshardAfterForward && draft.rules().gatherAheadBackward > 0)
+        if (draft.gathersInBackward() && draft.rules().gatherAheadBackward > 0)
             cost.backwardBuffer = std::max(cost.backwardBuffer, copy);
     }
+    if (draft.gathersInBackward())
+        cost.gatheredBackward = cost.gathered;
 }
 
 void addReduction(OptionCost& cost, const Draft& draft)
@@ -167,7 +180,7 @@ void addActivations(OptionCost& cost, const Draft& draft)
         gradient = slice;
     }
     cost.backwardGradient = gradient;
-    cost.backwardTransient = cost.gathered + cost.innerBackward() + beyond;
+    cost.backwardTransient = cost.gatheredBackward + cost.innerBackward() + beyond;
     cost.heldGradient = walk.heldGradient;
     if (!draft.facts.unit->root && draft.inRoot())
         cost.heldGradient += walk.gradient;
@@ -211,10 +224,12 @@ void addCommunication(OptionCost& cost, const Draft& draft)
     const auto microSteps = static_cast<double>(draft.setup.accumulation);
     const double uses = draft.inRoot() ? 1.0 : static_cast<double>(draft.facts.uses);
     cost.gatherForward = gather * (microSteps * uses);
-    const bool gathersAgain = draft.strategy.reshardAfterForward && !draft.inRoot();
-    const bool gathersThrice = draft.strategy.recompute && gathersAgain && !draft.rules().recomputeKeepsGathered;
-    if (gathersAgain)
-        cost.gatherBackward = cost.gatherForward * (gathersThrice ? 2.0 : 1.0);
+    if (draft.strategy.reshardAfterForward && !draft.inRoot()) {
+        // Later uses of tied parameters gather again whatever the first use needs.
+        const double again = uses - (draft.gathersInBackward() ? 0.0 : 1.0);
+        const bool thrice = draft.strategy.recompute && !draft.rules().recomputeKeepsGathered;
+        cost.gatherBackward = gather * (microSteps * again * (thrice ? 2.0 : 1.0));
+    }
     // Shards take up every micro-step's gradient; replicas are averaged once, after the last.
     cost.scatter = scatter * (microSteps * uses);
     cost.reduce = cost.scatter + average;

@@ -16,6 +16,7 @@ RuntimeRules loadlineRules()
     rules.scatterBuffers = 0;
     rules.reductionOverlapsNext = true;
     rules.replicatedGradientsStay = true;
+    rules.embeddingsSkipBackward = true;
     return rules;
 }
 

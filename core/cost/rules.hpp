@@ -20,6 +20,7 @@ struct RuntimeRules {
     bool replicatedCopies = false;        ///< a replicated unit makes a working copy as a gather does (FSDP2's mesh (N,1))
     bool replicatedGradientsStay = false; ///< gradients of replicated units are one preset flat buffer, alive all the step
     bool gradientsStay = false;           ///< reduced gradients are never dropped between steps
+    bool embeddingsSkipBackward = false;  ///< an embedding is not gathered for its backward, which does not read it
     bool rootStaysGathered = false;       ///< operators outside blocks are one unit that is kept from forward to the end of backward
     bool recomputeKeepsGathered = false;  ///< all units of a recomputed region stay gathered together; no third gather
     bool replicatedIsRootUnit = false;    ///< osdp-release: "DP" is gathered once, reduce-scattered, and its optimizer is sharded

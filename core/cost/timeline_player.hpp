@@ -121,15 +121,16 @@ private:
                          Bytes());
             addBorrowed(run, i, false);
             run.add(Category::Gathered, holder ? std::max(Bytes(), ahead - cost.innerForward()) : ahead + leftOver);
-            if (rules().forwardKeepsBuffer && holder) {
+            if (rules().gatherBuffers > 1 && holder) {
                 Sum start = before;
                 start.add(Category::Gathered, cost.gathered + cost.forwardBuffer + leftOver + ahead);
                 start.add(Category::Activations, cost.input);
                 if (!cost.strategy.reshardAfterForward)
                     start.add(Category::Gathered, cost.kept);
                 consider(run, start);
-                leftOver = cost.forwardBuffer;
             }
+            if (rules().forwardKeepsBuffer && holder)
+                leftOver = cost.forwardBuffer;
             visit(Phase::Forward, i, run);
             addSaved(before, cost);
         }
@@ -222,10 +223,18 @@ private:
             addSaved(run, cost);
             if (cost.strategy.recompute)
                 addRecomputed(run, cost, false);
-            addTransient(run, cost.backwardTransient, std::min(cost.backwardTransient, cost.gathered + cost.innerBackward()),
+            addTransient(run, cost.backwardTransient, std::min(cost.backwardTransient, cost.gatheredBackward + cost.innerBackward()),
                          cost.backwardGradient);
             addBorrowed(run, i, true);
             run.add(Category::Gathered, holder ? besideBackward(cost, ahead, behind) : ahead + behind);
+            if (rules().gatherBuffers > 1 && holder) {
+                Sum start = m_now;
+                addSaved(start, cost);
+                if (cost.strategy.recompute)
+                    addRecomputed(start, cost, false);
+                start.add(Category::Gathered, cost.gatheredBackward + cost.backwardBuffer + behind);
+                consider(run, start);
+            }
             if (cost.reduceTransient > Bytes()) {
                 Sum reduce = m_now;
                 reduce.add(Category::Gradients, cost.reduceTransient);
