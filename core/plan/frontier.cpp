@@ -14,18 +14,29 @@ KnapsackFrontier frontierIn(const Knapsack& problem, const std::vector<std::size
     KnapsackFrontier frontier;
     knapsack::Effort effort(limits);
     knapsack::ThresholdFrontier one(problem.prepared(), effort);
-    std::vector<std::int64_t> open;
+    struct Open {
+        std::int64_t threshold = 0;
+        std::size_t gained = 0;
+    };
+    std::vector<Open> open;
     for (const std::int64_t threshold : problem.prepared().thresholds)
         if (one.open(threshold)) {
-            open.push_back(threshold);
+            open.push_back({threshold, 0});
             one.addWholeCorners(frontier.points);
             if (effort.stopped())
                 break;
         }
     for (const std::size_t most : passes) {
-        std::erase_if(open, [&](std::int64_t threshold) {
-            return !effort.stopped() && one.open(threshold) && one.improve(frontier.points, most) && !effort.stopped();
-        });
+        std::vector<Open> left;
+        for (Open& next : open) {
+            const bool done = !effort.stopped() && one.open(next.threshold) && one.improve(frontier.points, most) && !effort.stopped();
+            next.gained = one.gained();
+            if (!done)
+                left.push_back(next);
+        }
+        // Those that shape the stair go first in the next pass: after them the others may have nothing left to give.
+        std::stable_sort(left.begin(), left.end(), [](const Open& a, const Open& b) { return a.gained > b.gained; });
+        open.swap(left);
         if (effort.stopped() || open.empty())
             break;
     }

@@ -5,6 +5,12 @@
 #include <limits>
 
 namespace loadline::knapsack {
+namespace {
+
+constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
+constexpr std::size_t kNoBin = std::numeric_limits<std::size_t>::max();
+
+} // namespace
 
 /// A sum (m, t) of some groups can still lead below the stair only if at some segment's price its reduced cost
 /// t + price x m - value is at most the segment's gap: only if it lies under one of these lines.
@@ -35,12 +41,13 @@ void ThresholdFrontier::drawEnvelope(const Values& values)
     }
 }
 
-void ThresholdFrontier::addUnderEnvelope(const Stair& from, std::size_t first, std::size_t end, const FrontierPoint& shift,
-                                         Stair& out) const
+void ThresholdFrontier::addUnderEnvelope(const Stair& from, std::size_t first, std::size_t end, const FrontierPoint& shift, Stair& out)
 {
-    out.resize(end - first);
+    if (out.size() < end - first)
+        out.resize(end - first);
     FrontierPoint* last = out.data();
     std::size_t line = 0;
+    std::size_t reached = kNoBin; // bins up to here know of the last point added
     for (std::size_t i = first; i < end; ++i) {
         const FrontierPoint point{from[i].bytes + shift.bytes, from[i].ticks + shift.ticks};
         const auto bytes = static_cast<double>(point.bytes);
@@ -52,10 +59,41 @@ void ThresholdFrontier::addUnderEnvelope(const Stair& from, std::size_t first, s
             most = next;
             ++line;
         }
-        *last = point;
-        last += static_cast<double>(point.ticks) <= most ? 1 : 0;
+        if (static_cast<double>(point.ticks) > most)
+            continue;
+        const std::size_t bin = m_ceiling.binOf(point.bytes);
+        if (reached != kNoBin)
+            for (; reached < bin; ++reached)
+                m_ceiling.ticks[reached + 1] = std::min(m_ceiling.ticks[reached + 1], last[-1].ticks);
+        if (point.ticks >= m_ceiling.ticks[bin])
+            continue;
+        reached = bin;
+        *last++ = point;
     }
+    if (reached != kNoBin)
+        m_ceiling.ticks[reached + 1] = std::min(m_ceiling.ticks[reached + 1], last[-1].ticks);
     out.resize(static_cast<std::size_t>(last - out.data()));
+}
+
+void ThresholdFrontier::Ceiling::reset(std::int64_t firstBytes, std::int64_t lastBytes, std::size_t bins)
+{
+    start = firstBytes;
+    scale = static_cast<double>(bins) / (static_cast<double>(lastBytes - firstBytes) + 1);
+    last = bins + 1;
+    ticks.assign(bins + 3, kFar);
+}
+
+/// Sums of all groups are points of the trade-off: they must lie below the stair itself.
+void ThresholdFrontier::drawCeiling(const Stair& stair, const FrontierPoint& fixed, std::size_t bins)
+{
+    m_ceiling.reset(stair.front().bytes - fixed.bytes, stair.back().bytes - fixed.bytes, bins);
+    for (const FrontierPoint& corner : stair) {
+        // Points before the corner's own bin do not reach it; those in it may. From the next bin on all do.
+        std::int64_t& ticks = m_ceiling.ticks[m_ceiling.binOf(corner.bytes - fixed.bytes) + 1];
+        ticks = std::min(ticks, corner.ticks - fixed.ticks);
+    }
+    for (std::size_t bin = 1; bin < m_ceiling.ticks.size(); ++bin)
+        m_ceiling.ticks[bin] = std::min(m_ceiling.ticks[bin], m_ceiling.ticks[bin - 1]);
 }
 
 /// For each point the first and last segment whose gap still admits it; made monotone, so that ranges can be searched.
@@ -98,7 +136,7 @@ void ThresholdFrontier::reachOf(const Stair& list, const Values& values, std::ve
         low[i - 1] = std::min(low[i - 1], low[i]);
 }
 
-Stair ThresholdFrontier::combine(const Stair& a, const Values& aValues, const Stair& b, const Values& bValues)
+Stair ThresholdFrontier::combine(const Stair& a, const Values& aValues, const Stair& b, const Values& bValues, const Stair* below)
 {
     const bool aIsShort = a.size() <= b.size();
     const Stair &small = aIsShort ? a : b, &large = aIsShort ? b : a;
@@ -114,11 +152,16 @@ Stair ThresholdFrontier::combine(const Stair& a, const Values& aValues, const St
         reachOf(small, smallValues, m_low, m_high);
         reachOf(large, largeValues, m_otherLow, m_otherHigh);
     }
-    // Shifted copies of the long list are merged like a binary counter, so that each point is touched log times.
-    m_stack.clear();
-    std::vector<std::uint32_t> ranks;
-    Stair next, merged;
-    for (std::size_t i = 0; i < small.size(); ++i) {
+    const std::size_t bins = std::clamp<std::size_t>(2 * large.size(), 256, std::size_t{1} << 19);
+    if (below)
+        drawCeiling(*below, m_fixed, bins);
+    else
+        m_ceiling.reset(a.front().bytes + b.front().bytes, a.back().bytes + b.back().bytes, bins);
+    m_effort.spend(static_cast<std::int64_t>(bins) / 8);
+    // Shifted copies of the long list are merged like a binary counter, so that each point is touched log times. The copy shifted
+    // furthest goes first: it has the fewest ticks, so that the ceiling then drops nine in ten points of the others.
+    std::size_t depth = 0;
+    for (std::size_t i = small.size(); i-- > 0;) {
         std::size_t first = 0, end = large.size();
         if (useReach) {
             first = static_cast<std::size_t>(std::upper_bound(m_otherHigh.begin(), m_otherHigh.end(), m_low[i]) - m_otherHigh.begin());
@@ -128,30 +171,34 @@ Stair ThresholdFrontier::combine(const Stair& a, const Values& aValues, const St
         }
         if (!m_effort.spend(static_cast<std::int64_t>(end - first)))
             return {};
-        addUnderEnvelope(large, first, end, small[i], next);
-        if (next.empty())
+        if (m_stack.size() < depth + 2)
+            m_stack.resize(depth + 2);
+        Pending& next = m_stack[depth];
+        next.rank = 0;
+        addUnderEnvelope(large, first, end, small[i], next.stair);
+        if (next.stair.empty())
             continue;
-        std::uint32_t rank = 0;
-        while (!ranks.empty() && ranks.back() <= rank) {
-            mergeStairs(m_stack.back(), next, merged);
-            next.swap(merged);
-            rank = ranks.back() + 1;
-            m_stack.pop_back();
-            ranks.pop_back();
-        }
-        m_stack.push_back(next);
-        ranks.push_back(rank);
+        for (++depth; depth > 1 && m_stack[depth - 2].rank <= m_stack[depth - 1].rank; --depth)
+            mergeTopTwo(depth);
     }
-    if (m_stack.empty())
+    if (depth == 0)
         return {};
-    next = std::move(m_stack.back());
-    for (m_stack.pop_back(); !m_stack.empty(); m_stack.pop_back()) {
-        mergeStairs(m_stack.back(), next, merged);
-        next.swap(merged);
-    }
-    if (next.size() > m_most)
-        thin(next);
-    return next;
+    for (; depth > 1; --depth)
+        mergeTopTwo(depth);
+    Stair result;
+    result.swap(m_stack[0].stair);
+    if (result.size() > m_most)
+        thin(result);
+    return result;
+}
+
+void ThresholdFrontier::mergeTopTwo(std::size_t depth)
+{
+    Pending &lower = m_stack[depth - 2], &upper = m_stack[depth - 1];
+    mergeStairs(lower.stair, upper.stair, m_merged);
+    lower.stair.swap(m_merged);
+    ++lower.rank;
+    m_effort.spend(static_cast<std::int64_t>(lower.stair.size()) / 4);
 }
 
 /// Keeps in each of `m_most` equal stretches of bytes the point that lies deepest under the envelope.

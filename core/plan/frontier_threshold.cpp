@@ -191,12 +191,12 @@ Stair ThresholdFrontier::allCopies(std::uint32_t group, const Values& one)
     Stair sum{{0, 0}};
     for (std::int64_t left = m_problem.groups[group].count; left > 0 && !m_effort.stopped(); left /= 2) {
         if (left % 2 == 1) {
-            sum = combine(sum, sumValues, power, powerValues);
+            sum = combine(sum, sumValues, power, powerValues, nullptr);
             for (std::size_t s = 0; s < one.size(); ++s)
                 sumValues[s] += powerValues[s];
         }
         if (left > 1) {
-            power = combine(power, powerValues, power, powerValues);
+            power = combine(power, powerValues, power, powerValues, nullptr);
             for (double& value : powerValues)
                 value *= 2;
         }
@@ -208,24 +208,28 @@ bool ThresholdFrontier::improve(Stair& stair, std::size_t most)
 {
     m_thinned = false;
     m_most = most;
+    m_gained = 0;
     if (!measureGaps(stair))
         return true;
     Stair list{{0, 0}};
     Values values(m_segments.size(), 0), one, all;
-    FrontierPoint fixed{m_threshold, 0};
-    for (const std::uint32_t group : groupOrder()) {
-        const std::int64_t count = m_problem.groups[group].count;
-        if (const Stair only = optionStair(group); only.size() == 1) {
-            fixed.bytes += count * only[0].bytes;
-            fixed.ticks += count * only[0].ticks;
-            continue;
-        }
+    m_fixed = {m_threshold, 0};
+    std::vector<std::uint32_t> order = groupOrder();
+    std::erase_if(order, [&](std::uint32_t group) {
+        const Stair only = optionStair(group);
+        if (only.size() > 1)
+            return false;
+        m_fixed.bytes += m_problem.groups[group].count * only[0].bytes;
+        m_fixed.ticks += m_problem.groups[group].count * only[0].ticks;
+        return true;
+    });
+    for (const std::uint32_t group : order) {
         groupValues(group, one);
         const Stair copies = allCopies(group, one);
         all.resize(one.size());
         for (std::size_t s = 0; s < one.size(); ++s)
-            all[s] = one[s] * static_cast<double>(count);
-        list = combine(list, values, copies, all);
+            all[s] = one[s] * static_cast<double>(m_problem.groups[group].count);
+        list = combine(list, values, copies, all, group == order.back() ? &stair : nullptr);
         for (std::size_t s = 0; s < one.size(); ++s)
             values[s] += all[s];
         if (m_effort.stopped())
@@ -233,9 +237,10 @@ bool ThresholdFrontier::improve(Stair& stair, std::size_t most)
         if (list.empty())
             return !m_thinned;
     }
+    m_gained = list.size();
     for (FrontierPoint& point : list) {
-        point.bytes += fixed.bytes;
-        point.ticks += fixed.ticks;
+        point.bytes += m_fixed.bytes;
+        point.ticks += m_fixed.ticks;
     }
     Stair merged;
     mergeStairs(stair, list, merged);

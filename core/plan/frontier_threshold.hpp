@@ -4,6 +4,7 @@
 #include "core/plan/knapsack_effort.hpp"
 #include "core/plan/knapsack_prepared.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,6 +31,9 @@ public:
     /// dropped on the way, so that the threshold has nothing more to give.
     bool improve(Stair& stair, std::size_t most);
 
+    /// Points that the last `improve` found below the stair.
+    [[nodiscard]] std::size_t gained() const { return m_gained; }
+
 private:
     /// A piece of the relaxation's trade-off: one price.
     struct Segment {
@@ -47,10 +51,14 @@ private:
     void groupValues(std::uint32_t group, Values& values) const;
     [[nodiscard]] Stair optionStair(std::uint32_t group) const;
     Stair allCopies(std::uint32_t group, const Values& one);
-    Stair combine(const Stair& a, const Values& aValues, const Stair& b, const Values& bValues);
+    /// All sums of a point of each that can still matter. `below`, if any, is the stair that sums of all
+    /// groups must get below.
+    Stair combine(const Stair& a, const Values& aValues, const Stair& b, const Values& bValues, const Stair* below);
 
     void drawEnvelope(const Values& values);
-    void addUnderEnvelope(const Stair& from, std::size_t first, std::size_t end, const FrontierPoint& shift, Stair& out) const;
+    void drawCeiling(const Stair& stair, const FrontierPoint& fixed, std::size_t bins);
+    void addUnderEnvelope(const Stair& from, std::size_t first, std::size_t end, const FrontierPoint& shift, Stair& out);
+    void mergeTopTwo(std::size_t depth);
     void reachOf(const Stair& list, const Values& values, std::vector<std::uint32_t>& low, std::vector<std::uint32_t>& high) const;
     void thin(Stair& list);
     [[nodiscard]] double height(std::size_t line, double bytes) const { return m_lines[line].height - m_lines[line].price * bytes; }
@@ -60,15 +68,39 @@ private:
         double price = 0;
     };
 
+    struct Pending {
+        Stair stair;
+        int rank = 0; ///< doublings so far
+    };
+    /// For each of many equal bins of bytes, ticks that some point before the bin has: points in it that are no faster are
+    /// beaten. A little too high, one look-up a point; it spares merging what the merge would drop.
+    struct Ceiling {
+        std::int64_t start = 0;
+        double scale = 0;
+        std::size_t last = 0;
+        std::vector<std::int64_t> ticks;
+
+        void reset(std::int64_t firstBytes, std::int64_t lastBytes, std::size_t bins);
+        [[nodiscard]] std::size_t binOf(std::int64_t bytes) const
+        {
+            const double bin = static_cast<double>(bytes - start) * scale;
+            return bin <= 0 ? 0 : std::min(static_cast<std::size_t>(bin), last);
+        }
+    };
+
     const Prepared& m_problem;
     Effort& m_effort;
     std::int64_t m_threshold = 0;
     std::size_t m_most = 0;
+    std::size_t m_gained = 0;
     bool m_thinned = false;
     std::vector<std::uint32_t> m_levels;
     std::vector<Segment> m_segments; ///< by price descending; the last has price 0
     std::vector<Line> m_lines;       ///< upper envelope, for bytes ascending
-    std::vector<Stair> m_stack;
+    Ceiling m_ceiling;
+    FrontierPoint m_fixed;        ///< groups that have no choice, and the threshold
+    std::vector<Pending> m_stack; ///< keeps its memory
+    Stair m_merged;
     std::vector<std::uint32_t> m_low, m_high, m_otherLow, m_otherHigh;
 };
 
