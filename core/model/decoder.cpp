@@ -13,7 +13,7 @@ void buildEmbeddings(const StackSpec& s, ModelBuilder& b)
     if (!s.names.projectIn.empty())
         b.linear(s.names.projectIn, width, s.hidden, {.savesInput = true, .castsInput = true});
     if (s.positions > 0)
-        b.embedding(s.names.positions, s.positions, s.hidden, true);
+        b.embedding(s.names.positions, s.positions, s.hidden, s.samePositions);
     if (!s.names.embeddingNorm.empty())
         b.norm(s.names.embeddingNorm, {.norm = s.norm, .width = s.hidden, .readers = s.order == LayerOrder::PostNorm ? 3 : 0}, s.normBias);
     if (!s.names.embeddingDropout.empty())

@@ -166,7 +166,7 @@ void dbrx(ConfigReader& c, ModelBuilder& b)
     auto attention = c.child("attn_config");
     auto layer = fullHeads(c, s.hidden, heads, 1);
     layer.kvHeads = attention.integerOr("kv_n_heads", 1);
-    s.attentionDropout = attention.probabilityOr("attn_pdrop", 0);
+    s.attention.dropout = attention.probabilityOr("attn_pdrop", 0);
     c.take(attention);
     requireSharedHeads(c, layer, "attn_config.kv_n_heads");
     layer.rotaryDim = layer.headDim;
@@ -194,8 +194,8 @@ void gptOss(ConfigReader& c, ModelBuilder& b)
     s.names.router = "mlp.router";
     s.qkvBias = s.outBias = c.flagOr("attention_bias", true);
     s.sinks = true;
-    s.hasSdpa = false;
-    s.softmaxInFp32 = false;
+    s.attention.hasSdpa = false;
+    s.attention.softmaxInFp32 = false;
     auto& e = s.experts;
     e.experts = c.integerOr("num_local_experts num_experts", 128);
     e.active = c.integerOr("num_experts_per_tok experts_per_token", 4);

@@ -28,14 +28,14 @@ void bloom(ConfigReader& c, ModelBuilder& b)
     s.qkvLayout = QkvLayout::Fused;
     s.mlpLayout = MlpLayout::Plain;
     s.activation = ActivationKind::GeluNew; // its own GELU, written out with tanh
-    s.positionBias = true;
-    s.hasSdpa = false;
+    s.attention.positionBias = true;
+    s.attention.hasSdpa = false;
     s.hidden = c.integer("hidden_size n_embed n_embd");
     s.vocabulary = c.integerOr("vocab_size", 250880, kVocabularyRange);
     s.sequence = c.integerOr("seq_length", 2048, kTokenRange);
     const auto layers = c.integer("n_layer num_hidden_layers", kLayerRange);
     const auto heads = c.integer("n_head num_attention_heads");
-    s.attentionDropout = c.probabilityOr("attention_dropout", 0);
+    s.attention.dropout = c.probabilityOr("attention_dropout", 0);
     s.attentionOutDropout = s.mlpDropout = c.probabilityOr("hidden_dropout", 0);
     s.tied = readTied(c, true);
     setLayers(s, layers, fullHeads(c, s.hidden, heads, 4 * s.hidden));
@@ -60,8 +60,10 @@ void falcon(ConfigReader& c, ModelBuilder& b)
     s.norm = NormKind::Layer;
     s.normBias = true;
     s.qkvLayout = QkvLayout::Fused;
+    s.copiesQkv = true;
+    s.attention.masked = true;
     s.mlpLayout = MlpLayout::Plain;
-    s.softmaxInFp32 = false;
+    s.attention.softmaxInFp32 = false;
     s.hidden = c.integerOr("hidden_size n_embed", 4544);
     s.vocabulary = c.integerOr("vocab_size", 65024, kVocabularyRange);
     s.sequence = c.integerOr("max_position_embeddings seq_length", 2048, kTokenRange);
@@ -72,10 +74,11 @@ void falcon(ConfigReader& c, ModelBuilder& b)
     const bool multiQuery = c.flagOr("multi_query", true);
     const auto keyHeads = c.integerOr("num_kv_heads n_head_kv", heads);
     layer.kvHeads = newer ? keyHeads : multiQuery ? 1 : heads; // the key counts in the newer layout only
-    s.broadcastsKv = !newer && multiQuery;
+    s.attention.broadcastsKv = !newer && multiQuery;
+    s.attention.expandsKv = newer && layer.kvHeads < layer.heads;
     requireSharedHeads(c, layer, "num_kv_heads");
-    s.positionBias = c.flagOr("alibi", false);
-    layer.rotaryDim = s.positionBias ? 0 : layer.headDim;
+    s.attention.positionBias = c.flagOr("alibi", false);
+    layer.rotaryDim = s.attention.positionBias ? 0 : layer.headDim;
     s.qkvBias = s.outBias = s.upBias = s.downBias = c.flagOr("bias", false);
     const bool parallel = c.flagOr("parallel_attn", true);
     const auto norms = c.optionalInteger("num_ln_in_parallel_attn", {1, 2}).value_or(newer ? 2 : 1);
@@ -85,7 +88,7 @@ void falcon(ConfigReader& c, ModelBuilder& b)
         s.names.norm2 = "ln_mlp";
     }
     s.activation = readActivation(c, "activation", "gelu", false);
-    s.attentionDropout = c.probabilityOr("attention_dropout", 0);
+    s.attention.dropout = c.probabilityOr("attention_dropout", 0);
     s.attentionOutDropout = s.mlpDropout = c.probabilityOr("hidden_dropout", 0);
     s.tied = readTied(c, true);
     setLayers(s, layers, layer);
@@ -113,8 +116,8 @@ void mpt(ConfigReader& c, ModelBuilder& b)
     s.qkvLayout = QkvLayout::Fused;
     s.mlpLayout = MlpLayout::Plain;
     s.activation = ActivationKind::Gelu;
-    s.positionBias = true;
-    s.hasSdpa = false;
+    s.attention.positionBias = true;
+    s.attention.hasSdpa = false;
     s.hidden = c.integerOr("d_model hidden_size", 2048);
     s.vocabulary = c.integerOr("vocab_size", 50368, kVocabularyRange);
     s.sequence = c.integerOr("max_seq_len", 2048, kTokenRange);
@@ -122,7 +125,7 @@ void mpt(ConfigReader& c, ModelBuilder& b)
     const auto heads = c.integerOr("n_heads num_attention_heads", 16);
     const auto ratio = c.integerOr("expansion_ratio", 4, {1, 64});
     auto attention = c.child("attn_config");
-    s.attentionDropout = s.attentionOutDropout = s.mlpDropout = attention.probabilityOr("attn_pdrop", 0);
+    s.attention.dropout = s.attentionOutDropout = s.mlpDropout = attention.probabilityOr("attn_pdrop", 0);
     attention.require(attention.flagOr("alibi", true), "the key 'attn_config.alibi' is false, but Hugging Face's MPT has ALiBi only");
     c.take(attention);
     c.require(c.flagOr("no_bias", true), "the key 'no_bias' is false, but Hugging Face's MPT has no biases");
@@ -148,6 +151,7 @@ void phi(ConfigReader& c, ModelBuilder& b)
     s.normBias = s.qkvBias = s.outBias = s.upBias = s.downBias = s.headBias = s.qkNormBias = true;
     s.mlpLayout = MlpLayout::Plain;
     s.order = LayerOrder::Parallel;
+    s.attention.rotary = AttentionTraits::Rotary::Concatenated;
     s.hidden = c.integerOr("hidden_size n_embd", 2048);
     s.vocabulary = c.integerOr("vocab_size", 51200, kVocabularyRange);
     s.sequence = c.integerOr("max_position_embeddings n_positions", 2048, kTokenRange);
@@ -160,7 +164,7 @@ void phi(ConfigReader& c, ModelBuilder& b)
     s.activation = readActivation(c, "hidden_act activation_function", "gelu_new", false);
     if (c.flagOr("qk_layernorm", false))
         s.qkNorm = QkNorm::PerHead;
-    s.attentionDropout = c.probabilityOr("attention_dropout attn_pdrop", 0);
+    s.attention.dropout = c.probabilityOr("attention_dropout attn_pdrop", 0);
     s.embeddingDropout = c.probabilityOr("embd_pdrop", 0);
     s.attentionOutDropout = s.mlpDropout = c.probabilityOr("resid_pdrop", 0);
     s.tied = readTied(c, false);

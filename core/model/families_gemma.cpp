@@ -41,9 +41,9 @@ void gemma2(ConfigReader& c, ModelBuilder& b)
 {
     auto s = rmsDecoder(c, kGemma);
     sandwichNorms(s);
-    s.hasSdpa = false; // scaled_dot_product_attention has no cap on scores
+    s.attention.hasSdpa = false; // scaled_dot_product_attention has no cap on scores
     s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
-    s.softCap = c.capOr("attn_logit_softcapping", 50);
+    s.attention.softCap = c.capOr("attn_logit_softcapping", 50);
     s.finalSoftCap = c.capOr("final_logit_softcapping", 30);
     gemmaWindows(c, s, c.integerOr("sliding_window", 4096, kTokenRange), 2);
     finishDecoder(c, s, b);
@@ -64,7 +64,7 @@ void gemma3Text(ConfigReader& c, ModelBuilder& b)
     sandwichNorms(s);
     s.qkNorm = QkNorm::PerHead;
     s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
-    s.softCap = c.capOr("attn_logit_softcapping", 0);
+    s.attention.softCap = c.capOr("attn_logit_softcapping", 0);
     s.finalSoftCap = c.capOr("final_logit_softcapping", 0);
     gemmaWindows(c, s, c.integerOr("sliding_window", 4096, kTokenRange), 6);
     finishDecoder(c, s, b);

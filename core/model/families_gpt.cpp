@@ -40,7 +40,7 @@ StackNames gptNames()
 void gpt2Dropouts(ConfigReader& c, StackSpec& s, double fallback)
 {
     s.embeddingDropout = c.probabilityOr("embd_pdrop", fallback);
-    s.attentionDropout = c.probabilityOr("attn_pdrop", fallback);
+    s.attention.dropout = c.probabilityOr("attn_pdrop", fallback);
     s.attentionOutDropout = s.mlpDropout = c.probabilityOr("resid_pdrop", fallback);
 }
 
@@ -50,7 +50,7 @@ void gpt2(ConfigReader& c, ModelBuilder& b)
     s.names = gptNames();
     s.conv1d = true;
     s.qkvLayout = QkvLayout::Fused;
-    s.softmaxInFp32 = false;
+    s.attention.softmaxInFp32 = false;
     s.hidden = c.integerOr("n_embd hidden_size", 768);
     s.vocabulary = c.integerOr("vocab_size", 50257, kVocabularyRange);
     s.positions = s.sequence = c.integerOr("n_positions max_position_embeddings n_ctx", 1024, kTokenRange);
@@ -75,8 +75,8 @@ void openAiGpt(ConfigReader& c, ModelBuilder& b)
     s.qkvLayout = QkvLayout::Fused;
     s.order = LayerOrder::PostNorm;
     s.finalNorm = false;
-    s.hasSdpa = false;
-    s.softmaxInFp32 = false;
+    s.attention.hasSdpa = false;
+    s.attention.softmaxInFp32 = false;
     s.hidden = c.integerOr("n_embd", 768);
     s.vocabulary = c.integerOr("vocab_size", 40478, kVocabularyRange);
     s.positions = s.sequence = c.integerOr("n_positions n_ctx", 512, kTokenRange);
@@ -114,7 +114,8 @@ void gptNeo(ConfigReader& c, ModelBuilder& b)
     s.names.o = "out_proj";
     s.names.attentionDropout = "attn.attention.resid_dropout";
     s.qkvBias = false;
-    s.hasSdpa = false;
+    s.attention.scoresInFp32 = true;
+    s.attention.hasSdpa = false;
     s.hidden = c.integerOr("hidden_size", 2048);
     s.vocabulary = c.integerOr("vocab_size", 50257, kVocabularyRange);
     s.positions = s.sequence = c.integerOr("max_position_embeddings", 2048, kTokenRange);
@@ -123,7 +124,7 @@ void gptNeo(ConfigReader& c, ModelBuilder& b)
     const auto width = c.integerOr("intermediate_size", 4 * s.hidden);
     s.activation = readActivation(c, "activation_function", "gelu_new", false);
     s.embeddingDropout = c.probabilityOr("embed_dropout", 0);
-    s.attentionDropout = c.probabilityOr("attention_dropout", 0);
+    s.attention.dropout = c.probabilityOr("attention_dropout", 0);
     s.attentionOutDropout = s.mlpDropout = c.probabilityOr("resid_dropout", 0);
     s.tied = readTied(c, true);
     setLayers(s, layers, fullHeads(c, s.hidden, heads, width));
@@ -142,6 +143,8 @@ void gptJ(ConfigReader& c, ModelBuilder& b)
     s.order = LayerOrder::Parallel;
     s.qkvBias = s.outBias = false;
     s.headBias = true;
+    s.attention.rotary = AttentionTraits::Rotary::PerLayer;
+    s.attention.scoresInFp32 = true;
     s.hidden = c.integerOr("n_embd hidden_size", 4096);
     s.vocabulary = c.integerOr("vocab_size", 50400, kVocabularyRange);
     s.sequence = c.integerOr("n_positions max_position_embeddings", 2048, kTokenRange);
@@ -174,6 +177,7 @@ void gptNeoX(ConfigReader& c, ModelBuilder& b)
                .finalNorm = "gpt_neox.final_layer_norm",
                .head = "lm_head"};
     s.qkvLayout = QkvLayout::Fused;
+    s.attention.rotary = AttentionTraits::Rotary::Concatenated;
     s.hidden = c.integerOr("hidden_size", 6144);
     s.vocabulary = c.integerOr("vocab_size", 50432, kVocabularyRange);
     s.sequence = c.integerOr("max_position_embeddings", 2048, kTokenRange);
@@ -184,7 +188,7 @@ void gptNeoX(ConfigReader& c, ModelBuilder& b)
     s.activation = readActivation(c, "hidden_act", "gelu", false);
     s.qkvBias = s.outBias = c.flagOr("attention_bias", true);
     s.order = c.flagOr("use_parallel_residual", true) ? LayerOrder::ParallelTwoNorms : LayerOrder::PreNorm;
-    s.attentionDropout = c.probabilityOr("attention_dropout", 0);
+    s.attention.dropout = c.probabilityOr("attention_dropout", 0);
     s.embeddingDropout = s.attentionOutDropout = s.mlpDropout = c.probabilityOr("hidden_dropout", 0);
     s.tied = readTied(c, false);
     setLayers(s, layers, layer);
@@ -210,6 +214,7 @@ void opt(ConfigReader& c, ModelBuilder& b)
     s.hidden = c.integerOr("hidden_size", 768);
     s.vocabulary = c.integerOr("vocab_size", 50272, kVocabularyRange);
     s.sequence = c.integerOr("max_position_embeddings", 2048, kTokenRange);
+    s.samePositions = false;
     s.positions = s.sequence + 2; // the table keeps two rows for padding
     const auto layers = c.integerOr("num_hidden_layers", 12, kLayerRange);
     const auto heads = c.integerOr("num_attention_heads", 12);
@@ -224,7 +229,7 @@ void opt(ConfigReader& c, ModelBuilder& b)
     s.finalNorm = before && !c.flagOr("_remove_final_layer_norm", false);
     s.qkvBias = s.outBias = s.upBias = s.downBias = c.flagOr("enable_bias", true);
     s.activation = readActivation(c, "activation_function", "relu", false);
-    s.attentionDropout = c.probabilityOr("attention_dropout", 0);
+    s.attention.dropout = c.probabilityOr("attention_dropout", 0);
     s.attentionOutDropout = s.mlpDropout = c.probabilityOr("dropout", 0.1);
     s.tied = readTied(c, true);
     setLayers(s, layers, fullHeads(c, s.hidden, heads, width));

@@ -34,6 +34,7 @@ void phi3(ConfigReader& c, ModelBuilder& b)
     s.names.embeddingDropout = "model.embed_dropout";
     s.names.activation = "activation_fn";
     s.qkvLayout = QkvLayout::Fused;
+    s.attention.rotary = AttentionTraits::Rotary::Concatenated;
     s.mlpLayout = MlpLayout::GatedFused;
     const double part = readRotaryPart(c, "partial_rotary_factor", 1);
     for (auto& layer : s.layers)
@@ -64,7 +65,7 @@ void qwen(ConfigReader& c, ModelBuilder& b)
     s.qkvLayout = QkvLayout::Fused;
     s.qkvBias = true;
     s.embeddingDropout = c.probabilityOr("emb_dropout_prob", 0);
-    s.attentionDropout = c.probabilityOr("attn_dropout_prob", 0);
+    s.attention.dropout = c.probabilityOr("attn_dropout_prob", 0);
     for (auto& layer : s.layers) {
         c.require(layer.width % 2 == 0, "the key 'intermediate_size' must be even: it counts both branches of the MLP");
         layer.width /= 2;
@@ -95,8 +96,8 @@ void baichuan(ConfigReader& c, ModelBuilder& b)
     auto s = rmsDecoder(c);
     s.names.qkv = "W_pack";
     s.qkvLayout = QkvLayout::Fused;
-    s.positionBias = !c.has("max_position_embeddings");
-    if (s.positionBias)
+    s.attention.positionBias = !c.has("max_position_embeddings");
+    if (s.attention.positionBias)
         for (auto& layer : s.layers)
             layer.rotaryDim = 0;
     finishDecoder(c, s, b);

@@ -150,7 +150,7 @@ StackSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults)
         layer.headDim = defaults.headDim > 0 ? c.integerOr("head_dim", defaults.headDim) : dividedHeads(c, s.hidden, layer.heads);
     layer.valueDim = layer.rotaryDim = layer.headDim;
     s.activation = readActivation(c, "hidden_activation hidden_act", defaults.activation, true);
-    s.attentionDropout = c.probabilityOr("attention_dropout attn_dropout_prob", 0);
+    s.attention.dropout = c.probabilityOr("attention_dropout attn_dropout_prob", 0);
     s.sequence =
         c.integerOr("max_position_embeddings model_max_length max_sequence_length seq_length max_seq_len", defaults.sequence, kTokenRange);
     s.tied = readTied(c, defaults.tied);

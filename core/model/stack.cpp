@@ -94,22 +94,15 @@ struct LayerBuilder {
 
     [[nodiscard]] AttentionTraits core() const
     {
-        AttentionTraits traits;
+        auto traits = s.attention;
         traits.heads = layer.heads;
         traits.kvHeads = layer.kvHeads;
         traits.headDim = layer.headDim;
         traits.valueDim = layer.valueDim;
         traits.window = layer.window;
-        traits.causal = s.causal;
         traits.keys = s.tokens;
-        traits.fusedQkv = s.qkvLayout == QkvLayout::Fused;
+        traits.fusedQkv = s.qkvLayout == QkvLayout::Fused && !s.copiesQkv;
         traits.rotaryDim = layer.rotaryDim;
-        traits.positionBias = s.positionBias;
-        traits.softCap = s.softCap;
-        traits.dropout = s.attentionDropout;
-        traits.hasSdpa = s.hasSdpa;
-        traits.softmaxInFp32 = s.softmaxInFp32;
-        traits.broadcastsKv = s.broadcastsKv;
         return traits;
     }
 

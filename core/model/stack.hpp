@@ -98,6 +98,7 @@ struct StackSpec {
     std::int64_t vocabulary = 0;
     std::int64_t embeddingWidth = 0; ///< 0: hidden
     std::int64_t positions = 0;      ///< rows of learned positions, 0 = none
+    bool samePositions = true;       ///< one row of indices for the whole batch; false: one a sequence (OPT)
     std::int64_t sequence = 0;       ///< longest sequence, the default of a run
     std::vector<StackLayer> layers;
     std::vector<std::string> layerPaths; ///< one a layer instead of names.layers; a path that comes again shares its parameters
@@ -118,18 +119,15 @@ struct StackSpec {
     bool keyBias = true;      ///< false: none on k even with qkvBias (Whisper)
     bool qkvBias = false, outBias = false, upBias = false, downBias = false, headBias = false;
     bool conv1d = false;
+    AttentionTraits attention; ///< all but its sizes, which a layer gives
+    bool copiesQkv = false;    ///< with QkvLayout::Fused: the parts are copied out (Falcon)
     LatentAttention latent;
     ExpertLayout experts;
 
-    double embeddingDropout = 0, attentionDropout = 0, attentionOutDropout = 0, mlpDropout = 0, activationDropout = 0;
-    double softCap = 0, finalSoftCap = 0;
-    bool causal = true;
-    bool positionBias = false;
+    double embeddingDropout = 0, attentionOutDropout = 0, mlpDropout = 0, activationDropout = 0;
+    double finalSoftCap = 0;
     std::int64_t positionBuckets = 0; ///< rows of T5's table
     bool sinks = false;               ///< GPT-OSS: one learned score per head
-    bool hasSdpa = true;
-    bool softmaxInFp32 = true;
-    bool broadcastsKv = false;
     bool tied = false;
     bool upcastsLoss = true;
 };

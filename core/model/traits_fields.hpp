@@ -57,6 +57,16 @@ inline constexpr std::array kScores{
     EnumName<RouterTraits::Scores>{"top_k_softmax", RouterTraits::Scores::TopKSoftmax},
 };
 
+inline constexpr std::array kRotaries{
+    EnumName<AttentionTraits::Rotary>{"tables", AttentionTraits::Rotary::Tables},
+    EnumName<AttentionTraits::Rotary>{"concatenated", AttentionTraits::Rotary::Concatenated},
+    EnumName<AttentionTraits::Rotary>{"per_layer", AttentionTraits::Rotary::PerLayer},
+};
+
+constexpr const auto& namesOf(AttentionTraits::Rotary)
+{
+    return kRotaries;
+}
 constexpr const auto& namesOf(Place)
 {
     return kPlaces;
@@ -129,6 +139,10 @@ void each(T& t, V&& visit)
     visit("dropout", t.dropout, 1.0);
     visit("softmax_in_fp32", t.softmaxInFp32);
     visit("broadcasts_kv", t.broadcastsKv);
+    visit("expands_kv", t.expandsKv);
+    visit("masked", t.masked);
+    visit("scores_in_fp32", t.scoresInFp32);
+    visit("rotary", t.rotary);
     visit("has_sdpa", t.hasSdpa);
 }
 template <class T, class V>
