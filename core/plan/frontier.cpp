@@ -59,7 +59,7 @@ KnapsackFrontier exactFrontier(const Knapsack& problem, const SearchLimits& limi
 {
     std::vector<std::size_t> passes;
     const auto most = static_cast<std::size_t>(std::max<std::int64_t>(limits.listCap, 2));
-    for (const std::size_t states : {std::size_t{512}, std::size_t{4096}, std::size_t{16384}, std::size_t{65536}})
+    for (const std::size_t states : {std::size_t{512}, std::size_t{4096}, std::size_t{16384}})
         if (states < most)
             passes.push_back(states);
     passes.push_back(most);
