@@ -104,6 +104,7 @@ enum class ActivationKind {
 struct ActivationTraits {
     ActivationKind activation = ActivationKind::Gelu;
     std::int64_t width = 0; ///< f: features of the hidden layer (one branch of a gated MLP)
+    bool outputRead = true; ///< the linear behind it saves its output, which counts here; false: nobody does, or a norm or convolution
     friend bool operator==(const ActivationTraits&, const ActivationTraits&) = default;
 };
 

@@ -151,6 +151,7 @@ void each(T& t, V&& visit)
 {
     visit("activation", t.activation);
     visit("width", t.width, kCount);
+    visit("output_read", t.outputRead);
 }
 template <class T, class V>
 requires std::same_as<std::remove_const_t<T>, DropoutTraits>
