@@ -78,6 +78,7 @@ struct AttentionTraits {
     bool broadcastsKv = false; ///< one KV head broadcast to all queries without a GQA flag (Falcon-7B): sdpa must take math
     bool expandsKv = false;    ///< keys and values are written out for all heads before any kernel (Falcon-40B)
     bool masked = false;       ///< always given an explicit mask, one for all heads, so never flash (Falcon)
+    bool headMajor = false;    ///< queries are written out head by head (Whisper); flash's output follows, and its reader makes a copy
     bool scoresInFp32 = false; ///< eager casts queries and keys to fp32 for the scores (GPT-J)
     /// How positions are rotated in: with tables made once for the model; likewise, but by concatenating parts, which leaves
     /// queries in another layout (NeoX, Phi, Phi-3); or with sines repeated in every layer (GPT-J).
