@@ -179,6 +179,12 @@ std::vector<std::int64_t> ConfigReader::integers(std::string_view key)
     return out;
 }
 
+std::int64_t ConfigReader::sizeOf(std::string_view key) const
+{
+    const auto value = find(key).second;
+    return value != nullptr && value->is_structured() ? static_cast<std::int64_t>(value->size()) : 0;
+}
+
 std::vector<std::string> ConfigReader::repeatedTexts(std::string_view key)
 {
     std::vector<std::string> out;

@@ -51,6 +51,8 @@ public:
     /// Texts of a list; empty if missing or null.
     std::vector<std::string> texts(std::string_view key);
     std::vector<std::int64_t> integers(std::string_view key);
+    /// Entries of a list or object; 0 if missing.
+    [[nodiscard]] std::int64_t sizeOf(std::string_view key) const;
     /// GPT-Neo's [[["global", "local"], 12], ...]: the texts of each pair, repeated as often as its number says.
     std::vector<std::string> repeatedTexts(std::string_view key);
     /// A nested object, or an empty one; its mistakes and defaults are handed back by `take`.

@@ -9,7 +9,8 @@ std::span<const Family> families()
 {
     static const auto all = [] {
         std::vector<Family> list;
-        for (const auto table : {llamaFamilies(), gemmaFamilies(), gptFamilies(), fusedFamilies(), expertFamilies()})
+        for (const auto table : {llamaFamilies(), gemmaFamilies(), gptFamilies(), fusedFamilies(), expertFamilies(), encoderFamilies(),
+                                 seq2seqFamilies(), visionFamilies()})
             list.insert(list.end(), table.begin(), table.end());
         return list;
     }();

@@ -26,4 +26,7 @@ std::span<const Family> gemmaFamilies();
 std::span<const Family> gptFamilies();    ///< LayerNorm, mostly learned positions
 std::span<const Family> fusedFamilies();  ///< LayerNorm, ALiBi or rotary positions
 std::span<const Family> expertFamilies(); ///< mixture of experts
+std::span<const Family> encoderFamilies();
+std::span<const Family> seq2seqFamilies();
+std::span<const Family> visionFamilies();
 } // namespace loadline

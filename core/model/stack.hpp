@@ -32,13 +32,13 @@ struct StackNames {
     std::string postMlpNorm = {};
     std::string crossAttention = {}; ///< of a decoder that also attends to an encoder
     std::string crossDropout = {}, crossNorm = {};
-    std::string activationDropout = {}; ///< in the MLP, between activation and last linear
-    std::string positionBias = {};      ///< T5: table of biases in the first layer's attention
     std::string router = "mlp.gate", experts = "mlp.experts", sharedExperts = "mlp.shared_experts", sharedGate = {};
     std::string finalNorm = "model.norm";
     std::string finalDropout = {};
     std::string projectOut = {};
     std::string head = "lm_head";
+    std::string activationDropout = {}; ///< in the MLP, between activation and last linear
+    std::string positionBias = {};      ///< T5: table of biases in the first layer's attention
 };
 
 enum class LayerOrder {
