@@ -141,7 +141,7 @@ bool ThresholdFrontier::measureGaps(const Stair& stair)
                 break;
         }
         segment.gap = widest + m_problem.slack;
-        any = any || segment.gap >= m_problem.slack;
+        any = any || segment.gap >= 0;
     }
     m_effort.spend(static_cast<std::int64_t>(stair.size() + m_segments.size()) / 8);
     return any;

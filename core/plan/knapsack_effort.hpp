@@ -18,9 +18,16 @@ public:
         m_work += units;
         if (m_work >= m_nextPoll) {
             m_nextPoll = m_work + kPollEvery;
-            m_cancelled = m_cancelled || m_limits.stop.stop_requested();
+            poll();
         }
         return !stopped();
+    }
+
+    /// Looks whether to stop, inside one long step. False if so.
+    bool poll()
+    {
+        m_cancelled = m_cancelled || m_limits.stop.stop_requested();
+        return !m_cancelled;
     }
 
     [[nodiscard]] bool stopped() const { return m_cancelled || m_work >= m_limits.work; }

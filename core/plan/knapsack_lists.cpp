@@ -7,7 +7,9 @@
 namespace loadline::knapsack {
 namespace {
 
-constexpr std::size_t kMostHistory = std::size_t{6} << 20; ///< nodes of 8 bytes before the history is compacted
+constexpr std::size_t kFirstCompaction = std::size_t{1} << 20; ///< nodes, 8 bytes each
+constexpr std::size_t kMostHistory = std::size_t{12} << 20;
+constexpr std::size_t kPollEvery = std::size_t{1} << 15; ///< steps of some 10 ns
 
 /// Spreads equal ranks evenly over the bytes; without it a cut would keep one end of a tie.
 std::uint32_t spread(std::int64_t bytes)
@@ -41,6 +43,7 @@ PassResult PairedLists::run(std::size_t cap, std::size_t mostItems)
     m_bestFirst = m_bestSecond = -1;
     m_moves.clear();
     m_history.clear();
+    m_nextCompaction = kFirstCompaction;
     m_place.assign(m_core.items.size(), Place::Open);
     for (Side* side : {&m_first, &m_second}) {
         side->states.start();
@@ -72,11 +75,13 @@ PassResult PairedLists::run(std::size_t cap, std::size_t mostItems)
         }
         if (side.states.empty())
             break;
-        if (m_history.size() > kMostHistory)
+        if (m_history.size() > m_nextCompaction) {
             compactHistory();
-        if (m_history.size() > kMostHistory) {
-            m_result.stopped = true;
-            break;
+            m_nextCompaction = std::max(kFirstCompaction, 2 * m_history.size());
+            if (m_nextCompaction > kMostHistory) {
+                m_result.stopped = true;
+                break;
+            }
         }
     }
     acceptPair();
@@ -205,7 +210,7 @@ void PairedLists::takeCopies(std::uint32_t index, Side& side, Place place)
                 completePartly(m_partial, place, item, left);
                 prune(side.states, m_partial);
                 record(side.states);
-                truncate(side.states, m_partial, 4 * m_cap);
+                truncate(side.states, m_partial, 2 * m_cap);
             } else {
                 record(side.states);
             }
@@ -225,7 +230,10 @@ void PairedLists::mergeMoved(const StateList& kept, const StateList& from, const
     State* last = out.room(kept.size() + from.size());
     const State* left = kept.begin();
     std::int64_t best = kWorst;
+    std::size_t seen = 0;
     for (const State& state : from) {
+        if (++seen % kPollEvery == 0 && !m_effort.poll())
+            break;
         if (static_cast<double>(state.ticks) + price * static_cast<double>(state.bytes) > most)
             continue;
         const State moved{state.bytes + bytes, state.ticks + ticks, state.node, move};
@@ -253,7 +261,10 @@ void PairedLists::prune(StateList& states, const Completion& completion)
     Completion::Walk walk(completion);
     const double price = m_core.price;
     State* kept = states.begin();
+    std::size_t seen = 0;
     for (const State& state : states) {
+        if (++seen % kPollEvery == 0 && !m_effort.poll())
+            break;
         const double cost = static_cast<double>(state.ticks) + price * static_cast<double>(state.bytes);
         if (cost + walk.at(static_cast<double>(m_core.freeBytes - state.bytes)) <= m_allowance)
             *kept++ = state;
@@ -261,41 +272,48 @@ void PairedLists::prune(StateList& states, const Completion& completion)
     states.resize(static_cast<std::size_t>(kept - states.begin()));
 }
 
+/// Half of what stays is good as it stands, half promises most.
 void PairedLists::truncate(StateList& states, const Completion& completion, std::size_t cap)
 {
     if (states.size() <= cap)
         return;
     m_result.truncated = true;
+    m_effort.spend(static_cast<std::int64_t>(states.size()) * 2);
     Completion::Walk walk(completion);
-    m_ranks.clear();
-    for (std::uint32_t i = 0; i < states.size(); ++i) {
+    m_ranks.resize(states.size());
+    Selection finished(cap / 2), promising(cap - cap / 2);
+    for (std::size_t i = 0; i < states.size(); ++i) {
         const State& state = states[i];
         const std::int64_t left = m_core.freeBytes - state.bytes;
         const double cost = static_cast<double>(state.ticks) + m_core.price * static_cast<double>(state.bytes);
-        const double finish = left >= 0 ? static_cast<double>(state.ticks) : std::numeric_limits<double>::infinity();
-        m_ranks.push_back({cost + walk.at(static_cast<double>(left)), finish, spread(state.bytes), i});
+        m_ranks[i] = {cost + walk.at(static_cast<double>(left)), spread(state.bytes)};
+        if (left >= 0)
+            finished.note(static_cast<double>(state.ticks));
+        if (i % kPollEvery == 0 && !m_effort.poll())
+            return;
     }
-    // Half of those kept are good as they stand, half promise most; near-equal promises are drawn by hash.
-    const auto half = m_ranks.begin() + static_cast<std::ptrdiff_t>(cap / 2);
-    const auto end = m_ranks.begin() + static_cast<std::ptrdiff_t>(cap);
-    std::nth_element(m_ranks.begin(), half, m_ranks.end(), [](const Rank& a, const Rank& b) {
-        return a.finish != b.finish ? a.finish < b.finish : a.hash != b.hash ? a.hash < b.hash : a.index < b.index;
-    });
-    const double grain = std::max(m_allowance, 1.0) * 1e-3;
-    for (auto rank = half; rank != m_ranks.end(); ++rank)
-        rank->finish = std::floor(rank->bound / grain);
-    std::nth_element(half, end, m_ranks.end(), [](const Rank& a, const Rank& b) {
-        return a.finish != b.finish ? a.finish < b.finish : a.hash != b.hash ? a.hash < b.hash : a.index < b.index;
-    });
-    for (auto rank = end; rank != m_ranks.end(); ++rank)
-        m_result.droppedCost = std::min(m_result.droppedCost, rank->bound);
-    m_ranks.resize(cap);
-    std::sort(m_ranks.begin(), m_ranks.end(), [](const Rank& a, const Rank& b) { return a.index < b.index; });
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (m_core.freeBytes >= states[i].bytes)
+            finished.count(static_cast<double>(states[i].ticks));
+    finished.settle();
+    const auto isFinished = [&](std::size_t i) {
+        return m_core.freeBytes >= states[i].bytes && finished.keeps(static_cast<double>(states[i].ticks), m_ranks[i].hash);
+    };
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (!isFinished(i))
+            promising.note(m_ranks[i].bound);
+    for (std::size_t i = 0; i < states.size(); ++i)
+        if (!isFinished(i))
+            promising.count(m_ranks[i].bound);
+    promising.settle();
     State* kept = states.begin();
-    for (const Rank& rank : m_ranks)
-        *kept++ = states[rank.index];
-    states.resize(cap);
-    m_effort.spend(static_cast<std::int64_t>(m_ranks.size()));
+    for (std::size_t i = 0; i < states.size(); ++i) {
+        if (isFinished(i) || promising.keeps(m_ranks[i].bound, m_ranks[i].hash))
+            *kept++ = states[i];
+        else
+            m_result.droppedCost = std::min(m_result.droppedCost, m_ranks[i].bound);
+    }
+    states.resize(static_cast<std::size_t>(kept - states.begin()));
 }
 
 void PairedLists::record(StateList& states)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/plan/knapsack_core.hpp"
+#include "core/plan/knapsack_selection.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -85,10 +86,8 @@ private:
         std::int32_t move = -1;
     };
     struct Rank {
-        double bound = 0;
-        double finish = 0;
+        double bound = 0; ///< cost with the cheapest completion
         std::uint32_t hash = 0;
-        std::uint32_t index = 0;
     };
 
     void takeSingle(const Item& item, Side& side);
@@ -122,6 +121,7 @@ private:
     std::vector<Place> m_place;
     std::vector<Move> m_moves;
     std::vector<Node> m_history;
+    std::size_t m_nextCompaction = 0;
     std::vector<Rank> m_ranks;
     std::vector<std::pair<std::uint32_t, std::int64_t>> m_used;
     std::vector<std::pair<double, double>> m_extraFill, m_extraFree;

@@ -227,7 +227,7 @@ Result<Knapsack> prepare(std::vector<KnapsackClass> classes, const PrepareSwitch
         return mostTicks.error();
     auto problem = std::make_shared<Prepared>();
     problem->mostTicks = *mostTicks;
-    problem->slack = 0.5 + static_cast<double>(*mostTicks) * 0x1p-50;
+    problem->slack = 0x1p-10 + static_cast<double>(*mostTicks) * 0x1p-49;
     Grouping grouping(*problem, switches.reduction);
     std::vector<KnapsackOption> options;
     for (std::size_t i = 0; i < classes.size(); ++i) {

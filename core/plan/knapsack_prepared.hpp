@@ -54,7 +54,7 @@ struct Prepared {
     std::vector<std::int64_t> thresholds; ///< transients that a largest transient can be, descending
     std::int64_t leastBudget = 0;
     std::int64_t mostTicks = 0; ///< the slowest assignment
-    double slack = 0.5;         ///< ticks that rounding in any bound stays well under; see docs/search.md
+    double slack = 0;           ///< ticks that rounding in any bound stays well under; see docs/search.md
 };
 
 /// Parts of preparation that tests turn off; the answers must not change.

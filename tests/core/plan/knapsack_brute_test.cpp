@@ -5,13 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace loadline::test {
 namespace {
 
 Knapsack prepared(const std::vector<KnapsackClass>& classes, bool reduction = true)
 {
     auto result = knapsack::prepare(classes, {reduction});
-    EXPECT_TRUE(result.ok());
+    if (!result.ok())
+        throw std::invalid_argument(result.error().message);
     return std::move(result).value();
 }
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 namespace loadline::test {
 namespace {
 
@@ -14,7 +16,8 @@ constexpr Family kFamilies[] = {Family::Grouped, Family::Noisy, Family::Analytic
 Knapsack prepared(const std::vector<KnapsackClass>& classes, bool reduction = true)
 {
     auto result = knapsack::prepare(classes, {reduction});
-    EXPECT_TRUE(result.ok());
+    if (!result.ok())
+        throw std::invalid_argument(result.error().message);
     return std::move(result).value();
 }
 
