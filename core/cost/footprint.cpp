@@ -75,13 +75,25 @@ bool samePlace(const Operator& a, const Operator& b)
     return a.place == b.place && a.layer == b.layer;
 }
 
+/// The operator that saves the output of norm `from` first: the next linear, whatever stands between.
+std::size_t readerOf(const Model& model, std::size_t from)
+{
+    for (std::size_t i = from + 1; i < model.operators.size(); ++i) {
+        const Traits& traits = model.operators[i].traits;
+        if (std::holds_alternative<LinearTraits>(traits) || std::holds_alternative<RouterTraits>(traits))
+            return i;
+    }
+    return from;
+}
+
 /// A tensor counts where it is saved first: a norm's output is saved by its readers, which may stand in the next place.
 void settleReaders(const Model& model, std::vector<Form>& all)
 {
     for (std::size_t i = 0; i < all.size(); ++i) {
-        const bool leaves = i + 1 < all.size() && !samePlace(model.operators[i], model.operators[i + 1]);
-        Form& reader = leaves ? all[i + 1] : all[i];
-        reader.saved += all[i].readerSaved;
+        if (all[i].readerSaved == 0)
+            continue;
+        const std::size_t reader = readerOf(model, i);
+        all[samePlace(model.operators[i], model.operators[reader]) ? i : reader].saved += all[i].readerSaved;
         all[i].readerSaved = 0;
     }
 }
@@ -96,6 +108,28 @@ void addRotaryTables(const Model& model, const ActivationSettings& settings, std
         const Scene scene = sceneOf(model.operators[i], settings);
         all[i].saved += 2 * scene.sequence * static_cast<double>(attention->rotaryDim) * scene.residual();
         return;
+    }
+}
+
+/// T5's relative positions: bucket numbers where a stack's bias table is read, and the zeros that stand for a bias in all
+/// cross attentions under sdpa, which the first saves.
+void addPositionBias(const Model& model, const ActivationSettings& settings, std::vector<Form>& all)
+{
+    bool zeros = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const Operator& op = model.operators[i];
+        const auto* attention = std::get_if<AttentionTraits>(&op.traits);
+        if (attention == nullptr || !attention->positionBias)
+            continue;
+        const Scene scene = sceneOf(op, settings);
+        if (!op.parameters.empty())
+            all[i].saved += 8 * scene.sequence * scene.keys;
+        const AttentionKind kind = chosenAttention(*attention, settings);
+        const bool fused = kind == AttentionKind::Flash || kind == AttentionKind::Efficient;
+        if (attention->cross && fused && !zeros) {
+            all[i].saved += static_cast<double>(attention->heads) * scene.sequence * scene.keys * scene.matmul();
+            zeros = true;
+        }
     }
 }
 
@@ -173,6 +207,7 @@ std::vector<Footprint> footprints(const Model& model, const ActivationSettings& 
         all.push_back(formOf(op, settings));
     settleReaders(model, all);
     addRotaryTables(model, settings, all);
+    addPositionBias(model, settings, all);
     castInput(model, settings, all);
     dropFrozenStart(model, all);
     dropRepeatedCasts(model, all);

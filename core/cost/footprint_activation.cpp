@@ -51,6 +51,9 @@ Form activationForm(const ActivationTraits& traits, const Scene& scene)
 
     Form form;
     form.saved = elements * bytes.saved;
+    const bool outputNeeded = traits.activation == ActivationKind::Relu || traits.activation == ActivationKind::Tanh; // by its own backward
+    if (!traits.outputRead && !outputNeeded)
+        form.saved -= elements * w;
     form.input = elements * w * (bytes.gated ? 2 : 1);
     form.output = elements * w;
     form.backwardWorkspace = form.input + form.output;

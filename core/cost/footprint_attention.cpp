@@ -44,12 +44,16 @@ bool windowed(const AttentionTraits& traits, const Scene& scene)
     return traits.window > 0 && scene.keys > static_cast<double>(traits.window);
 }
 
-/// An additive mask or bias that a fused kernel keeps, written out for the batch; a causal kernel needs none.
+/// Additive masks and biases that a fused kernel keeps; a causal kernel needs none.
 double maskBytes(const AttentionTraits& traits, const Scene& scene)
 {
-    const double one = scene.batch * scene.sequence * scene.keys * scene.matmul();
+    const double one = scene.sequence * scene.keys;
+    if (traits.positionBias && traits.cross)
+        return 0;            // T5's zeros, one tensor for all layers
+    if (traits.positionBias) // one for the batch, all heads; a decoder's also keeps which entries its mask let through
+        return one * (static_cast<double>(traits.heads) * scene.matmul() + (traits.causal ? 1 : 0));
     if (traits.masked || windowed(traits, scene))
-        return one;
+        return scene.batch * one * scene.matmul();
     return 0;
 }
 
@@ -66,7 +70,8 @@ double fusedKernelBytes(const AttentionTraits& traits, const Scene& scene, Atten
         bytes += keys * (heads * static_cast<double>(traits.headDim) + widths.output) * w;
     else
         bytes += keys * (widths.key + valueStorage(traits, widths)) * w;
-    if (kind == AttentionKind::Flash && traits.rotary == AttentionTraits::Rotary::Concatenated && traits.rotaryDim > 0)
+    const bool rebuilt = traits.headMajor || (traits.rotary == AttentionTraits::Rotary::Concatenated && traits.rotaryDim > 0);
+    if (kind == AttentionKind::Flash && rebuilt)
         bytes += queries * widths.output * w; // the output follows the query's layout, so the next linear reads a copy
     return bytes + maskBytes(traits, scene);
 }
@@ -83,7 +88,7 @@ double explicitBytes(const AttentionTraits& traits, const Scene& scene, Attentio
     const double scores = heads * queries * scene.keys;
     const bool shared = traits.kvHeads == 1 && scene.batch == 1 && (!math || traits.broadcastsKv); // stays a view
     // Under autocast rotated keys are fp32, and the cast for the product writes out all heads.
-    const bool keyCast = scene.autocast() && traits.rotaryDim > 0;
+    const bool keyCast = !math && scene.autocast() && traits.rotaryDim > 0;
     const double keyWidth = shared && !keyCast ? widths.key : heads * static_cast<double>(traits.headDim);
     double valueWidth = shared ? widths.value : heads * static_cast<double>(traits.valueDim);
     if (scene.batch == 1 && !math && traits.kvHeads == traits.heads)

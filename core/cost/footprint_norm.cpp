@@ -83,7 +83,9 @@ Form dropoutForm(const DropoutTraits& traits, const Scene& scene)
     form.input = form.output = elements * element;
     if (scene.probability(traits.probability) <= 0)
         return form;
-    form.saved = elements + (traits.outputRead ? elements * element : 0); // CUDA's mask takes one byte
+    form.saved = elements;                      // CUDA's mask takes one byte
+    if (traits.outputRead && !scene.autocast()) // autocast: the reader makes a copy of its own
+        form.saved += elements * element;
     form.backwardWorkspace = 2 * form.output;
     form.forwardFlops = form.backwardFlops = elements;
     form.forwardTraffic = elements * (2 * element + 1);
