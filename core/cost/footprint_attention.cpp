@@ -88,7 +88,7 @@ double explicitBytes(const AttentionTraits& traits, const Scene& scene, Attentio
     const double scores = heads * queries * scene.keys;
     const bool shared = traits.kvHeads == 1 && scene.batch == 1 && (!math || traits.broadcastsKv); // stays a view
     // Under autocast rotated keys are fp32, and the cast for the product writes out all heads.
-    const bool keyCast = !math && scene.autocast() && traits.rotaryDim > 0;
+    const bool keyCast = !math && scene.autocast() && traits.rotaryDim > 0 && !traits.broadcastsKv;
     const double keyWidth = shared && !keyCast ? widths.key : heads * static_cast<double>(traits.headDim);
     double valueWidth = shared ? widths.value : heads * static_cast<double>(traits.valueDim);
     if (scene.batch == 1 && !math && traits.kvHeads == traits.heads)

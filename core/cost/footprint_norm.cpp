@@ -66,7 +66,7 @@ Form embeddingForm(const EmbeddingTraits& traits, const Scene& scene)
 {
     const double rows = traits.positions ? scene.sequence : scene.tokens();
     Form form;
-    form.saved = rows * kIndex;
+    form.saved = traits.bufferIndices ? 0 : rows * kIndex;
     form.input = rows * kIndex;
     form.output = rows * static_cast<double>(traits.width) * scene.residual();
     form.backwardWorkspace = form.output;

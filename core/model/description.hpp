@@ -36,7 +36,8 @@ struct Parameter {
 struct EmbeddingTraits {
     std::int64_t rows = 0;
     std::int64_t width = 0;
-    bool positions = false; ///< looks up positions, the same for every sequence of the batch
+    bool positions = false;     ///< looks up positions, the same for every sequence of the batch
+    bool bufferIndices = false; ///< its indices are a buffer of the model, so nothing is saved (BERT's token types)
     friend bool operator==(const EmbeddingTraits&, const EmbeddingTraits&) = default;
 };
 
