@@ -19,13 +19,14 @@ struct Link {
 
 struct Device {
     std::string name;
-    Bytes memory;                  ///< usable by a program
-    double fp32FlopsPerSecond = 0; ///< peak of matrix products in fp32 (TF32 where the device has it, and `source` says so)
-    double halfFlopsPerSecond = 0; ///< peak in bf16 or fp16
-    double bytesPerSecond = 0;     ///< device memory
-    double flopsEfficiency = 0;    ///< share of peak that matrix products reach; an estimate until profiled
-    double memoryEfficiency = 0;   ///< share of device-memory bandwidth that element-wise work reaches; likewise
-    Bytes overhead;                ///< context, communicators, allocator slack
+    Bytes memory;                   ///< usable by a program
+    double fp32FlopsPerSecond = 0;  ///< peak of matrix products in fp32 (TF32 where the device has it, and `source` says so)
+    double halfFlopsPerSecond = 0;  ///< peak in bf16 or fp16
+    double bytesPerSecond = 0;      ///< device memory
+    double flopsEfficiency = 0;     ///< share of peak that matrix products reach; an estimate until profiled
+    double attentionEfficiency = 0; ///< share of peak that attention kernels reach; 0: as matrix products
+    double memoryEfficiency = 0;    ///< share of device-memory bandwidth that element-wise work reaches; an estimate likewise
+    Bytes overhead;                 ///< context, communicators, allocator slack
     std::string source;
     friend bool operator==(const Device&, const Device&) = default;
 };

@@ -46,6 +46,7 @@ Device readDevice(Fields fields, Fields& outer)
     device.halfFlopsPerSecond = fields.number("half_flops_per_second", kLeastRate, kMostRate);
     device.bytesPerSecond = fields.number("memory_bytes_per_second", kLeastRate, kMostRate);
     device.flopsEfficiency = fields.number("flops_efficiency", 0.001, 1);
+    device.attentionEfficiency = fields.number("attention_efficiency", 0, 1, 0.0);
     device.memoryEfficiency = fields.number("memory_efficiency", 0.001, 1);
     device.overhead = fields.bytes("overhead", Bytes(0), Bytes(1LL << 50));
     device.source = fields.text("source", "");
@@ -156,6 +157,7 @@ std::string writeCluster(const Cluster& cluster)
           {"half_flops_per_second", device.halfFlopsPerSecond},
           {"memory_bytes_per_second", device.bytesPerSecond},
           {"flops_efficiency", device.flopsEfficiency},
+          {"attention_efficiency", device.attentionEfficiency},
           {"memory_efficiency", device.memoryEfficiency},
           {"overhead", device.overhead.count()},
           {"source", device.source}}},

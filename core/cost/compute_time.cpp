@@ -9,22 +9,23 @@
 namespace loadline {
 namespace {
 
-Seconds roofline(double flops, double traffic, const Device& device, ComputeMode mode)
+Seconds roofline(double flops, double traffic, const Device& device, double flopsPerSecond)
 {
-    const double compute = flops / (peakFlops(device, mode) * device.flopsEfficiency);
+    const double compute = flops / flopsPerSecond;
     const double memory = traffic / (device.bytesPerSecond * device.memoryEfficiency);
     return Seconds(std::max(compute, memory));
 }
 
-ComputeTime estimated(const Footprint& footprint, int slices, const Setup& setup)
+ComputeTime estimated(const Operator& op, const Footprint& footprint, int slices, const Setup& setup)
 {
     const auto& device = setup.cluster.device;
-    const auto mode = setup.precision.compute;
+    const bool attends = std::holds_alternative<AttentionTraits>(op.traits) && device.attentionEfficiency > 0;
+    const double rate = peakFlops(device, setup.precision.compute) * (attends ? device.attentionEfficiency : device.flopsEfficiency);
     // Slice i > 0 reads the partial sum of those before it and writes it back.
     const double partialSums = 2.0 * (std::max(slices, 1) - 1) * static_cast<double>(footprint.output.count());
     const auto traffic = static_cast<double>(footprint.forwardTraffic.count());
-    return {roofline(footprint.forwardFlops, traffic + partialSums, device, mode),
-            roofline(footprint.backwardFlops, 2 * traffic + partialSums, device, mode), true};
+    return {roofline(footprint.forwardFlops, traffic + partialSums, device, rate),
+            roofline(footprint.backwardFlops, 2 * traffic + partialSums, device, rate), true};
 }
 
 double ratio(Seconds a, Seconds b)
@@ -41,7 +42,7 @@ double peakFlops(const Device& device, ComputeMode mode)
 
 ComputeTime computeTime(const Operator& op, const Footprint& footprint, int slices, const Setup& setup)
 {
-    const auto estimate = estimated(footprint, slices, setup);
+    const auto estimate = estimated(op, footprint, slices, setup);
     if (!setup.profile)
         return estimate;
     ActivationSettings settings;
@@ -56,7 +57,7 @@ ComputeTime computeTime(const Operator& op, const Footprint& footprint, int slic
     if (!whole)
         return estimate;
     // Only the whole operator was measured: what slicing adds is as estimated.
-    const auto uncut = estimated(footprint, 1, setup);
+    const auto uncut = estimated(op, footprint, 1, setup);
     return {whole->forward * ratio(estimate.forward, uncut.forward), whole->backward * ratio(estimate.backward, uncut.backward), true};
 }
 

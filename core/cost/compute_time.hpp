@@ -22,8 +22,8 @@ double peakFlops(const Device& device, ComputeMode mode);
 
 /// Measured where `setup.profile` has the operator, else the device's roofline (Williams et al., CACM 52(4), 2009):
 ///     max(flops / (peak x flopsEfficiency), traffic / (bandwidth x memoryEfficiency))
-/// Backward moves twice forward's traffic. Each slice but the first reads and writes the output once more, since
-/// slices add their partial sums. `slices` >= 1.
+/// with attentionEfficiency for attention. Backward moves twice forward's traffic. Each slice but the first reads and
+/// writes the output once more, since slices add their partial sums. `slices` >= 1.
 ComputeTime computeTime(const Operator& op, const Footprint& footprint, int slices, const Setup& setup);
 
 /// One optimizer step over `localParameters` trainable parameters of this rank: bound by device memory. Reads the

@@ -63,6 +63,17 @@ TEST(ComputeTime, FollowsThePrecision)
     EXPECT_DOUBLE_EQ(computeTime(linear(), footprint(1e12, 0, 0), 1, s).forward.value(), 0.2);
 }
 
+TEST(ComputeTime, AttentionReachesItsOwnShareOfThePeak)
+{
+    auto s = setup();
+    Operator attention;
+    attention.traits = AttentionTraits{};
+    EXPECT_DOUBLE_EQ(computeTime(attention, footprint(1e12, 0, 0), 1, s).forward.value(), 0.02);
+    s.cluster.device.attentionEfficiency = 0.25;
+    EXPECT_DOUBLE_EQ(computeTime(attention, footprint(1e12, 0, 0), 1, s).forward.value(), 0.04);
+    EXPECT_DOUBLE_EQ(computeTime(linear(), footprint(1e12, 0, 0), 1, s).forward.value(), 0.02);
+}
+
 TEST(ComputeTime, SlicesAddTheirPartialSums)
 {
     const auto f = footprint(0, 800'000'000, 80'000'000);
