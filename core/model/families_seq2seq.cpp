@@ -119,6 +119,7 @@ StackSpec t5Stack(ConfigReader& c)
     s.norm = NormKind::T5Rms;
     s.attention.softmaxInFp32 = false;
     s.attention.positionBias = true;
+    s.castsDown = true;
     s.upcastsLoss = false;
     s.hidden = c.integerOr("d_model hidden_size", 512);
     s.vocabulary = c.integerOr("vocab_size", 32128, kVocabularyRange);
@@ -215,6 +216,7 @@ void whisper(ConfigReader& c, ModelBuilder& b)
 {
     auto [encoder, decoder] = fairseqStacks(c, LayerOrder::PreNorm);
     encoder.keyBias = decoder.keyBias = false;
+    encoder.attention.headMajor = decoder.attention.headMajor = true;
     layersOf(c, encoder, "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", 4, 6, 1536);
     layersOf(c, decoder, "decoder_layers", "decoder_attention_heads", "decoder_ffn_dim", 4, 6, 1536);
     decoder.vocabulary = c.integerOr("vocab_size", 51865, kVocabularyRange);

@@ -23,6 +23,7 @@ std::span<const EmbeddedFile> embeddedModels();
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kStateSpaceTypes = "mamba mamba2 falcon_mamba nemotron_h jamba zamba zamba2 bamba recurrent_gemma rwkv xlstm";
 constexpr std::string_view kOwnSuffix = ".loadline-model";
 
 bool startsWithAnyCase(std::string_view text, std::string_view start)
@@ -49,10 +50,10 @@ const Family* familyOf(ConfigReader& c)
         for (const auto& family : all)
             if (isSpelling(family.type, type))
                 return &family;
-        c.fail(
-            fmt::format("the key 'model_type' is '{}', which Loadline cannot plan; describe the model by hand as docs/model-format.md says",
-                        type.substr(0, 60)),
-            ErrorCode::Unsupported);
+        const bool stateSpace = isSpelling(kStateSpaceTypes, type);
+        c.fail(fmt::format("the key 'model_type' is '{}', {}; describe the model by hand as docs/model-format.md says", type.substr(0, 60),
+                           stateSpace ? "whose state-space layers cannot be planned" : "which Loadline does not know"),
+               ErrorCode::Unsupported);
         return nullptr;
     }
     for (const auto& name : classes)

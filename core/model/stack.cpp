@@ -134,7 +134,6 @@ struct LayerBuilder {
         auto traits = core();
         traits.cross = true;
         traits.causal = false;
-        traits.positionBias = false;
         traits.keys = s.crossTokens;
         b.add(in("attention"), traits);
         b.linear(in(s.names.o), queries, s.hidden, {.bias = s.outBias});
@@ -158,7 +157,7 @@ struct LayerBuilder {
             b.dropout(in(s.names.activationDropout), width, s.activationDropout);
             std::get<DropoutTraits>(b.model.operators.back().traits).outputRead = true;
         }
-        b.linear(in(s.names.down), width, s.hidden, {s.downBias, s.conv1d});
+        b.linear(in(s.names.down), width, s.hidden, {.bias = s.downBias, .conv1d = s.conv1d, .castsInput = s.castsDown});
     }
 
     void expertWeights()

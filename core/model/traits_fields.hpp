@@ -141,6 +141,7 @@ void each(T& t, V&& visit)
     visit("broadcasts_kv", t.broadcastsKv);
     visit("expands_kv", t.expandsKv);
     visit("masked", t.masked);
+    visit("head_major", t.headMajor);
     visit("scores_in_fp32", t.scoresInFp32);
     visit("rotary", t.rotary);
     visit("has_sdpa", t.hasSdpa);
