@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -44,31 +42,44 @@ std::optional<Error> faultOf(const Setup& setup)
     return std::nullopt;
 }
 
+std::optional<Error> faultOf(const PrecisionRecipe& precision, const OptimizerRecipe& optimizer)
+{
+    for (const double bytes : {precision.weight, precision.master, precision.gathered, precision.gradient, precision.reduced,
+                               stateBytes(precision, optimizer), optimizer.stepTransient})
+        if (!(bytes >= 0 && bytes <= 1024))
+            return invalidInput(fmt::format("Precision {} with optimizer {} has {} bytes per parameter in one term; give 0 to 1024.",
+                                            precision.name, optimizer.name, bytes));
+    return std::nullopt;
+}
+
+/// Elements of a parameter once its shards are padded to whole ranks.
+double paddedElements(const Parameter& parameter, std::int64_t ranks)
+{
+    double rest = 1;
+    for (std::size_t i = 1; i < parameter.shape.size(); ++i)
+        rest *= static_cast<double>(std::max<std::int64_t>(parameter.shape[i], 1));
+    const auto rows = static_cast<double>(parameter.shape.empty() ? 1 : parameter.shape[0]);
+    return rest * (rows + static_cast<double>(ranks));
+}
+
 std::optional<Error> faultOf(const Setup& setup, const std::vector<Footprint>& prints)
 {
+    const PrecisionRecipe& precision = setup.precision;
+    const double perParameter = 8 * (precision.weight + precision.master + precision.gathered + precision.gradient + precision.reduced +
+                                     stateBytes(precision, setup.optimizer) + 8 * setup.optimizer.stepTransient);
     double bytes = 0;
-    const double perParameter = 8 * (setup.precision.weight + setup.precision.master + setup.precision.gathered + setup.precision.gradient +
-                                     setup.precision.reduced + stateBytes(setup.precision, setup.optimizer));
-    if (!std::isfinite(perParameter) || perParameter < 0)
-        return invalidInput(fmt::format("Precision {} with optimizer {} has bytes per parameter that are negative or not finite.",
-                                        setup.precision.name, setup.optimizer.name));
     for (std::size_t i = 0; i < prints.size(); ++i) {
         for (const Parameter& parameter : setup.model->operators[i].parameters) {
-            double count = 1;
-            for (const std::int64_t extent : parameter.shape) {
-                if (extent < 0)
-                    return invalidInput(fmt::format("Parameter {} has a negative size.", parameter.name));
-                // A shard pads its rows to whole ranks: count what the padding can make of them.
-                count *= static_cast<double>(std::max(extent, std::int64_t{1}));
-            }
-            bytes += count * perParameter * (1 + static_cast<double>(setup.cluster.ranks()));
+            if (std::any_of(parameter.shape.begin(), parameter.shape.end(), [](std::int64_t extent) { return extent < 0; }))
+                return invalidInput(fmt::format("Parameter {} has a negative size; give its shape as PyTorch stores it.", parameter.name));
+            bytes += paddedElements(parameter, setup.cluster.ranks()) * perParameter;
         }
         const Footprint& print = prints[i];
         for (const Bytes part :
              {print.saved, print.weightCasts, print.input, print.output, print.forwardWorkspace, print.backwardWorkspace})
             bytes += 4 * static_cast<double>(part.count());
     }
-    if (bytes > kMostTotal * static_cast<double>(setup.cluster.ranks()))
+    if (!(bytes <= kMostTotal))
         return invalidInput(fmt::format("Model {} at batch {} and sequence {} needs more than 2^58 bytes on one rank; ask for less.",
                                         setup.model->name, setup.batch, setup.sequence));
     return std::nullopt;
@@ -236,6 +247,8 @@ void fillClasses(CostTable& table, const Context& context, const std::vector<std
 Result<CostTable> buildCostTable(const Setup& setup)
 {
     if (auto fault = faultOf(setup))
+        return *std::move(fault);
+    if (auto fault = faultOf(setup.precision, setup.optimizer))
         return *std::move(fault);
     const auto groups = offeredGroups(setup);
     if (!groups)

@@ -37,7 +37,7 @@ std::int64_t factors(const Shape& shape)
 }
 
 /// The part of a linear's parameter that belongs to slice `slice` of `slices`; no elements if none does. A slice is a linear
-/// of its own, stored out x in/g (fsdp2.md 4), also where the model stores in x out (GPT-2's Conv1D).
+/// of its own, stored out x in/g (as the FSDP2 export does), also where the model stores in x out (GPT-2's Conv1D).
 Shape slicedShape(const Operator& op, const Shape& shape, int slices, int slice)
 {
     const auto* linear = std::get_if<LinearTraits>(&op.traits);

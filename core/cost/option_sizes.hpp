@@ -23,7 +23,7 @@ struct SliceSizes {
 };
 
 /// The slices of `unit` under `strategy`. Shards are whole rows of dimension 0 of each parameter, ceil(dim0 / d) x rest
-/// (FSDP2, fsdp2.md 2), or whole elements of the unit's flat buffer, ceil(all / d). Experts are split by expert, or along
+/// (FSDP2), or whole elements of the unit's flat buffer, ceil(all / d). Experts are split by expert, or along
 /// dimension 1 where there are more ranks than experts and that divides (`setup.shardExpertsOnDim1`).
 /// Slice s of a linear has input features [s in / g, (s + 1) in / g), uneven ones first; the bias goes with slice 0.
 std::vector<SliceSizes> sliceSizes(const Setup& setup, const Unit& unit, const Strategy& strategy);

@@ -3,9 +3,9 @@
 
 namespace loadline {
 
-/// Our own workers (libtorch.md 4): one flat buffer per unit that the parameters are views of, so a gather needs no second
-/// copy and gradients land in the buffer that is reduced; one unit is gathered ahead in both directions; a reduction runs
-/// beside the next unit's backward; replicated gradients are views of one flat buffer made at the start.
+/// Our own workers (docs/sources.md, libtorch workers): one flat buffer per unit that the parameters are views of, so a gather needs no
+/// second copy and gradients land in the buffer that is reduced; one unit is gathered ahead in both directions; a reduction runs beside the
+/// next unit's backward; replicated gradients are views of one flat buffer made at the start.
 RuntimeRules loadlineRules()
 {
     RuntimeRules rules;
@@ -20,7 +20,7 @@ RuntimeRules loadlineRules()
     return rules;
 }
 
-/// PyTorch 2.11 FSDP2, measured (fsdp2.md 2-4 and the tracker's peaks that tests/core/cost/fsdp_peak_test.cpp replays).
+/// PyTorch 2.11 FSDP2, measured (docs/sources.md, FSDP2 2.11, and the tracker's peaks that tests/core/cost/fsdp_peak_test.cpp replays).
 RuntimeRules fsdp2Rules()
 {
     RuntimeRules rules;
@@ -38,7 +38,7 @@ RuntimeRules fsdp2Rules()
     return rules;
 }
 
-/// The authors' release on FairScale 0.4 (osdp.md 3): nested units without prefetch, a root unit for all that is "DP", a
+/// The authors' release on FairScale 0.4 (docs/sources.md, OSDP): nested units without prefetch, a root unit for all that is "DP", a
 /// flattened gradient beside the views at the reduction, and gradients that are never set to nothing.
 RuntimeRules osdpReleaseRules()
 {

@@ -59,7 +59,7 @@ Timeline playTimeline(const CostTable& table, const Choice& choice);
 /// The peak alone: no events stored, nothing allocated. Equals playTimeline(...).peak to the byte.
 Bytes timelinePeak(const CostTable& table, const Choice& choice);
 
-/// The paper's bound: states + all activations + largest transient + overhead (osdp.md 1.2). Never below timelinePeak
+/// The paper's bound: states + all activations + largest transient + overhead (OSDP, arXiv 2209.13258). Never below timelinePeak
 /// but where a runtime holds two units at once. A recomputed region counts whole, as part of the transient.
 Bytes paperPeak(const CostTable& table, const Choice& choice);
 

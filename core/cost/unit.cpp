@@ -55,7 +55,7 @@ std::vector<bool> findRooted(const Setup& setup, const std::vector<std::size_t>&
         const bool outside = op.place != Place::Layer;
         rooted[i] = setup.unit == UnitKind::Operator ? !isWrapped(op.traits) : outside;
     }
-    // A tied linear of its own would be untied (fsdp2.md 3): both stay in the root.
+    // A tied linear of its own would be untied (docs/sources.md, FSDP2 2.11): both stay in the root.
     for (std::size_t i = 0; i < operators.size(); ++i)
         if (owners[i] != kNone && operators[i].place != Place::Layer)
             rooted[owners[i]] = true;
