@@ -6,6 +6,7 @@
 #include "core/base/text.hpp"
 #include "core/model/families.hpp"
 #include "core/model/format.hpp"
+#include "core/model/index_check.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -105,6 +106,24 @@ std::string nameOf(const std::filesystem::path& path)
     return name.string();
 }
 
+/// Notes what an index of weights in the same folder says otherwise. An index that cannot be read is a note too: the model
+/// itself is whole without it.
+void compareWithIndex(const std::filesystem::path& config, Model& model)
+{
+    for (const auto* name : {"model.safetensors.index.json", "pytorch_model.bin.index.json"}) {
+        const auto path = config.parent_path() / name;
+        std::error_code code;
+        if (!std::filesystem::exists(path, code))
+            continue;
+        const auto text = readFile(path);
+        const auto sentences = text ? checkIndex(model, *text, fmt::format("'{}'", name)) : text.error();
+        if (sentences)
+            model.notes.insert(model.notes.end(), sentences->begin(), sentences->end());
+        else
+            model.notes.push_back(fmt::format("Not compared with the checkpoint: {}.", sentences.error().message));
+    }
+}
+
 } // namespace
 
 Result<Model> readModel(std::string_view text, std::string_view origin)
@@ -137,8 +156,11 @@ Result<Model> loadModel(const std::string& fileOrName)
     if (!text)
         return text.error();
     auto model = readModel(*text, fmt::format("'{}'", fileOrName));
-    if (model && model->name.empty())
+    if (!model)
+        return model;
+    if (model->name.empty())
         model->name = nameOf(fileOrName);
+    compareWithIndex(fileOrName, *model);
     return model;
 }
 
