@@ -210,7 +210,7 @@ void PairedLists::takeCopies(std::uint32_t index, Side& side, Place place)
                 completePartly(m_partial, place, item, left);
                 prune(side.states, m_partial);
                 record(side.states);
-                truncate(side.states, m_partial, 2 * m_cap);
+                truncate(side.states, m_partial, 4 * m_cap);
             } else {
                 record(side.states);
             }
@@ -281,7 +281,7 @@ void PairedLists::truncate(StateList& states, const Completion& completion, std:
     m_effort.spend(static_cast<std::int64_t>(states.size()) * 2);
     Completion::Walk walk(completion);
     m_ranks.resize(states.size());
-    Selection finished(cap / 2), promising(cap - cap / 2);
+    Selection finished(cap / 2, true), promising(cap - cap / 2, false);
     for (std::size_t i = 0; i < states.size(); ++i) {
         const State& state = states[i];
         const std::int64_t left = m_core.freeBytes - state.bytes;

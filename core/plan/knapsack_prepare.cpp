@@ -71,37 +71,81 @@ std::size_t hashOf(const std::vector<KnapsackOption>& options)
 /// Groups of classes whose kept options are equal, in order of their first class.
 class Grouping {
 public:
-    Grouping(Prepared& problem, bool join) : m_problem(problem), m_join(join) {}
-
-    void add(std::uint32_t index, std::int64_t count, const std::vector<KnapsackOption>& options)
+    Grouping(Prepared& problem, const std::vector<KnapsackClass>& classes, bool reduce)
+        : m_problem(problem), m_classes(classes), m_reduce(reduce), m_memberships(classes.size())
     {
-        if (m_join) {
-            const auto [begin, end] = m_byHash.equal_range(hashOf(options));
-            for (auto found = begin; found != end; ++found) {
-                Group& group = m_problem.groups[found->second];
-                const auto first = m_problem.options.begin() + group.firstOption;
-                const auto last = m_problem.options.begin() + group.endOption;
-                if (std::equal(first, last, options.begin(), options.end())) {
-                    group.count += count;
-                    group.members.emplace_back(index, count);
-                    return;
-                }
-            }
-            m_byHash.emplace(hashOf(options), static_cast<std::uint32_t>(m_problem.groups.size()));
+    }
+
+    void add(std::uint32_t index)
+    {
+        const KnapsackClass& one = m_classes[index];
+        const std::size_t hash = hashOf(one.options);
+        if (m_reduce) {
+            // Layers repeat word for word: those need no further look.
+            const auto [begin, end] = m_byList.equal_range(hash);
+            for (auto found = begin; found != end; ++found)
+                if (m_classes[found->second].options == one.options)
+                    return join(index, m_memberships[found->second]);
+            m_byList.emplace(hash, index);
         }
-        Group group;
-        group.count = count;
-        group.firstOption = static_cast<std::uint32_t>(m_problem.options.size());
-        m_problem.options.insert(m_problem.options.end(), options.begin(), options.end());
-        group.endOption = static_cast<std::uint32_t>(m_problem.options.size());
-        group.members.emplace_back(index, count);
-        m_problem.groups.push_back(std::move(group));
+        m_kept = one.options;
+        if (m_reduce)
+            dropDominated(m_kept);
+        else
+            std::sort(m_kept.begin(), m_kept.end(), [](const KnapsackOption& a, const KnapsackOption& b) {
+                return a.persist != b.persist ? a.persist < b.persist : a.ticks < b.ticks;
+            });
+        const auto firstOrigin = static_cast<std::uint32_t>(m_problem.origins.size());
+        for (const KnapsackOption& kept : m_kept)
+            m_problem.origins.push_back(
+                static_cast<std::uint32_t>(std::find(one.options.begin(), one.options.end(), kept) - one.options.begin()));
+        join(index, {groupOfKept(), firstOrigin});
     }
 
 private:
+    struct Membership {
+        std::uint32_t group = 0;
+        std::uint32_t firstOrigin = 0;
+    };
+
+    void join(std::uint32_t index, Membership membership)
+    {
+        m_memberships[index] = membership;
+        Group& group = m_problem.groups[membership.group];
+        group.count += m_classes[index].count;
+        group.members.push_back({index, membership.firstOrigin, m_classes[index].count});
+    }
+
+    std::uint32_t groupOfKept()
+    {
+        const std::size_t hash = hashOf(m_kept);
+        if (m_reduce) {
+            const auto [begin, end] = m_byKept.equal_range(hash);
+            for (auto found = begin; found != end; ++found) {
+                const Group& group = m_problem.groups[found->second];
+                const auto first = m_problem.options.begin() + group.firstOption;
+                const auto last = m_problem.options.begin() + group.endOption;
+                if (std::equal(first, last, m_kept.begin(), m_kept.end()))
+                    return found->second;
+            }
+        }
+        const auto index = static_cast<std::uint32_t>(m_problem.groups.size());
+        Group group;
+        group.firstOption = static_cast<std::uint32_t>(m_problem.options.size());
+        m_problem.options.insert(m_problem.options.end(), m_kept.begin(), m_kept.end());
+        group.endOption = static_cast<std::uint32_t>(m_problem.options.size());
+        m_problem.groups.push_back(std::move(group));
+        m_byKept.emplace(hash, index);
+        return index;
+    }
+
     Prepared& m_problem;
-    bool m_join;
-    std::unordered_multimap<std::size_t, std::uint32_t> m_byHash;
+    const std::vector<KnapsackClass>& m_classes;
+    bool m_reduce;
+    std::vector<Membership> m_memberships;
+    std::unordered_multimap<std::size_t, std::uint32_t> m_byList; ///< classes by their options as given
+    std::unordered_multimap<std::size_t, std::uint32_t> m_byKept; ///< groups
+    std::vector<KnapsackOption> m_kept;
 };
 
 /// Whether two runs of corners pick the same options.
@@ -228,18 +272,9 @@ Result<Knapsack> prepare(std::vector<KnapsackClass> classes, const PrepareSwitch
     auto problem = std::make_shared<Prepared>();
     problem->mostTicks = *mostTicks;
     problem->slack = 0x1p-10 + static_cast<double>(*mostTicks) * 0x1p-49;
-    Grouping grouping(*problem, switches.reduction);
-    std::vector<KnapsackOption> options;
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-        options = classes[i].options;
-        if (switches.reduction)
-            dropDominated(options);
-        else
-            std::sort(options.begin(), options.end(), [](const KnapsackOption& a, const KnapsackOption& b) {
-                return a.persist != b.persist ? a.persist < b.persist : a.ticks < b.ticks;
-            });
-        grouping.add(static_cast<std::uint32_t>(i), classes[i].count, options);
-    }
+    Grouping grouping(*problem, classes, switches.reduction);
+    for (std::uint32_t i = 0; i < classes.size(); ++i)
+        grouping.add(i);
     for (Group& group : problem->groups)
         if (!buildLevels(*problem, group))
             return invalidInput("The options have too many different transients to search: give fewer options to each operator.");

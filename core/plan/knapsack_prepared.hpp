@@ -27,6 +27,13 @@ struct Level {
     std::uint32_t endCorner = 0;
 };
 
+/// A class in a group.
+struct Member {
+    std::uint32_t index = 0;       ///< of the class
+    std::uint32_t firstOrigin = 0; ///< Prepared::origins: for each option of the group, where the class lists it
+    std::int64_t count = 0;
+};
+
 /// Classes with equal options, searched as one.
 struct Group {
     std::int64_t count = 0;
@@ -34,7 +41,7 @@ struct Group {
     std::uint32_t endOption = 0;
     std::uint32_t firstLevel = 0; ///< levels by transient ascending
     std::uint32_t endLevel = 0;
-    std::vector<std::pair<std::uint32_t, std::int64_t>> members; ///< (class, its count), class ascending
+    std::vector<Member> members; ///< class ascending
 };
 
 /// Below `transient`, `group` falls from `level` to the one before.
@@ -48,6 +55,7 @@ struct Drop {
 struct Prepared {
     std::vector<Group> groups;
     std::vector<KnapsackOption> options; ///< those that no other option beats in all three numbers
+    std::vector<std::uint32_t> origins;
     std::vector<Level> levels;
     std::vector<Corner> corners;
     std::vector<Drop> drops;              ///< by transient descending

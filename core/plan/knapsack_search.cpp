@@ -7,10 +7,26 @@
 namespace loadline::knapsack {
 namespace {
 
-constexpr std::size_t kFirstCap = 32;
+constexpr std::size_t kFirstCap = 64;
 constexpr std::size_t kWiden = 8;
 constexpr int kTriedWithPass = 4; ///< thresholds that get a short pass before the first long one
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+/// Sorts by option and adds up what one option got in several portions.
+void joinEqual(std::vector<std::pair<std::uint32_t, std::int64_t>>& picks)
+{
+    if (picks.size() < 2)
+        return;
+    std::sort(picks.begin(), picks.end());
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < picks.size(); ++i) {
+        if (picks[i].first == picks[kept].first)
+            picks[kept].second += picks[i].second;
+        else
+            picks[++kept] = picks[i];
+    }
+    picks.resize(kept + 1);
+}
 
 } // namespace
 
@@ -190,8 +206,12 @@ void Search::fill(KnapsackPlan& plan) const
     plan.status = plan.lowerBound == plan.ticks ? SearchStatus::Optimal : SearchStatus::WithinGap;
     plan.work = m_effort.work();
     plan.cancelled = m_effort.cancelled();
-    plan.picks.resize(m_knapsack.classes().size());
-    // Hand the group's picks out to its classes in order.
+    handOut(plan);
+}
+
+/// Gives the group's picks to its classes in order.
+void Search::handOut(KnapsackPlan& plan) const
+{
     std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> groups(m_problem.groups.size());
     for (const Pick& pick : m_incumbent.picks) {
         if (pick.count <= 0)
@@ -200,35 +220,21 @@ void Search::fill(KnapsackPlan& plan) const
         plan.persist += pick.count * m_problem.options[pick.option].persist;
         plan.transient = std::max(plan.transient, m_problem.options[pick.option].transient);
     }
+    plan.picks.resize(m_knapsack.classes().size());
     for (std::size_t g = 0; g < groups.size(); ++g) {
         auto& left = groups[g];
         std::sort(left.begin(), left.end());
         std::size_t next = 0;
-        for (const auto& [index, count] : m_problem.groups[g].members) {
-            const auto& options = m_knapsack.classes()[index].options;
-            auto& picks = plan.picks[index];
-            for (std::int64_t open = count; open > 0;) {
+        const Group& group = m_problem.groups[g];
+        for (const Member& member : group.members) {
+            auto& picks = plan.picks[member.index];
+            for (std::int64_t open = member.count; open > 0; next += left[next].second == 0 ? 1U : 0U) {
                 const std::int64_t now = std::min(open, left[next].second);
-                const auto found = std::find(options.begin(), options.end(), m_problem.options[left[next].first]);
-                const auto option = static_cast<std::uint32_t>(found - options.begin());
-                if (!picks.empty() && picks.back().first == option)
-                    picks.back().second += now;
-                else
-                    picks.emplace_back(option, now);
+                picks.emplace_back(m_problem.origins[member.firstOrigin + left[next].first - group.firstOption], now);
                 open -= now;
                 left[next].second -= now;
-                next += left[next].second == 0 ? 1U : 0U;
             }
-            std::sort(picks.begin(), picks.end());
-            // Equal options listed twice are one; picks of one option come apart only through them.
-            std::size_t kept = 0;
-            for (std::size_t i = 1; i < picks.size(); ++i) {
-                if (picks[i].first == picks[kept].first)
-                    picks[kept].second += picks[i].second;
-                else
-                    picks[++kept] = picks[i];
-            }
-            picks.resize(kept + 1);
+            joinEqual(picks);
         }
     }
 }

@@ -43,6 +43,7 @@ private:
     void close(Candidate& candidate) const { candidate.closed = candidate.closed || isBeaten(candidate.bound); }
     [[nodiscard]] std::int64_t lowerBound() const;
     void fill(KnapsackPlan& plan) const;
+    void handOut(KnapsackPlan& plan) const;
 
     const Knapsack& m_knapsack;
     const Prepared& m_problem;

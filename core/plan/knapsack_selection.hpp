@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -13,7 +14,8 @@ namespace loadline::knapsack {
 /// Values that fall into the same of 1,024 bins are drawn by hash, or a cut would keep one end of a tie.
 class Selection {
 public:
-    explicit Selection(std::size_t wanted) : m_wanted(wanted) {}
+    /// `fine`: bins are narrow next to the smallest value and widen away from it, 64 to a doubling; else all are equal.
+    Selection(std::size_t wanted, bool fine) : m_wanted(wanted), m_fine(fine) {}
 
     void note(double value)
     {
@@ -21,6 +23,7 @@ public:
         m_most = std::max(m_most, value);
     }
 
+    /// Call once all are noted.
     void count(double value) { ++m_counts[binOf(value)]; }
 
     void settle()
@@ -45,11 +48,19 @@ private:
 
     [[nodiscard]] std::size_t binOf(double value) const
     {
-        const double bin = (value - m_least) / (m_most - m_least) * kBins;
-        return bin >= 0 ? std::min(static_cast<std::size_t>(bin), kBins - 1) : 0; // all equal: not a number, bin 0
+        double share = (value - m_least) / (m_most - m_least); // not a number if all are equal
+        if (!m_fine)
+            return share >= 0 ? std::min(static_cast<std::size_t>(share * kBins), kBins - 1) : 0;
+        // The exponent and six bits of the mantissa: 16 doublings below the largest.
+        constexpr double kSmallest = 0x1p-15;
+        if (!(share > kSmallest))
+            return 0;
+        const auto bits = (std::bit_cast<std::uint64_t>(share) - std::bit_cast<std::uint64_t>(kSmallest)) >> 46;
+        return std::min(static_cast<std::size_t>(bits), kBins - 1);
     }
 
     std::size_t m_wanted;
+    bool m_fine;
     double m_least = std::numeric_limits<double>::infinity();
     double m_most = -std::numeric_limits<double>::infinity();
     std::size_t m_cut = 0;
