@@ -25,7 +25,7 @@ RankGroup shardGroup(const Cluster& cluster, std::int64_t group);
 RankGroup replicaGroup(const Cluster& cluster, std::int64_t group);
 
 /// One ring pass (all-gather, or reduce-scatter) over `members` of an array of `bytes` in total:
-///     inside a node   A(S) = (n-1) (latency + S/n / bandwidth) of the intra link                        osdp.md 1.3
+///     inside a node   A(S) = (n-1) (latency + S/n / bandwidth) of the intra link                 docs/sources.md, OSDP
 ///     flat ring       the same with the slower link: inter latency, min(intra, perNode x inter) bandwidth,
 ///                     since `perNode` neighbours of a node lend the ring their shares of its network cards
 ///     hierarchical    (k-1) (latency + S/n / bandwidth) across k nodes, then (m-1) (latency + S/m / bandwidth) inside

@@ -43,7 +43,7 @@ double statesPerParameter(const char* precisionName, const char* optimizerName)
 
 TEST(Recipes, AddUpToWhatIsKnownOfEachRuntime)
 {
-    EXPECT_DOUBLE_EQ(statesPerParameter("fp32", "adamw"), 16);       // osdp.md 1.2
+    EXPECT_DOUBLE_EQ(statesPerParameter("fp32", "adamw"), 16);       // docs/sources.md, OSDP
     EXPECT_DOUBLE_EQ(statesPerParameter("bf16-mixed", "adamw"), 16); // FSDP2: fp32 shards
     EXPECT_DOUBLE_EQ(statesPerParameter("bf16", "adamw"), 8);        // all in bf16: 2 + 2 + 4
     EXPECT_DOUBLE_EQ(statesPerParameter("fp16-mixed", "adamw"), 16); // ZeRO: 2 + 2 + 12

@@ -80,7 +80,7 @@ TEST(Communication, SlicesPayLatencyForEachCall)
 
 TEST(Communication, ThePapersMachineMeetsItsTable)
 {
-    // osdp.md 3.4: T = 2 x 7/8 x 4 P / 4.75e9 for a DP block; latency adds little.
+    // The OSDP authors' table (docs/sources.md, OSDP): T = 2 x 7/8 x 4 P / 4.75e9 for a DP block; latency adds little.
     const auto cluster = loadCluster("8xTITAN-RTX-24");
     ASSERT_TRUE(cluster.ok());
     const std::int64_t bytes = 4LL * (12LL * 4096 * 4096 + 13 * 4096);
@@ -90,7 +90,7 @@ TEST(Communication, ThePapersMachineMeetsItsTable)
 
 TEST(Communication, MatchesGalvatronsTwoNodeCoefficients)
 {
-    // osdp.md 2.1, ms per 2^20 B of 2 (n-1)/n S: strided groups of two nodes; the model is built on the last one alone.
+    // Galvatron's env_configs, ms per 2^20 B of 2 (n-1)/n S over two nodes of 8; the cluster is built on the first alone.
     auto cluster = *loadCluster("8xTITAN-RTX-24");
     cluster.nodes = 2;
     const auto coefficient = [&](std::int64_t size) {

@@ -92,7 +92,7 @@ private:
     std::mt19937 m_random;
 };
 
-/// solver-overlap's closed recurrence for one gather ahead and one micro-step.
+/// The closed recurrence of docs/time-model.md, 3, for one gather ahead and one micro-step.
 double closedForm(const std::vector<StreamWork>& work, double alpha, double beta)
 {
     const double sg = beta * (1 - 1 / alpha);
