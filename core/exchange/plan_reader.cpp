@@ -125,26 +125,30 @@ Result<std::vector<OperatorClaim>> readOperators(const Json& root, const Model& 
     return claims;
 }
 
-/// Finds for each unit the option that its operators claim.
+/// Finds for each unit the option that its operators claim. Recomputation follows from the setup.
 Result<Choice> chooseOptions(const CostTable& table, const std::vector<OperatorClaim>& claims, std::string_view origin)
 {
+    const auto ranks = table.setup.cluster.ranks();
     Choice choice;
-    for (std::size_t unit = 0; unit < table.units.size(); ++unit) {
-        const auto& members = table.units[unit].operators;
-        const Strategy wanted = members.empty() ? Strategy{} : claims[members.front()].strategy;
-        for (const auto index : members) {
-            if (claims[index].strategy != wanted)
-                return invalidInput(
-                    fmt::format("{}: the operators of '{}' have different strategies though they are planned as one; save the plan again",
-                                origin, table.units[unit].name));
-        }
-        const auto& options = table.options(unit);
-        const auto found =
-            std::find_if(options.begin(), options.end(), [&](const OptionCost& option) { return option.strategy == wanted; });
+    for (const auto& unit : table.units) {
+        const Strategy wanted = unit.holds.empty() ? Strategy{} : claims[unit.holds.front()].strategy;
+        const auto& options = table.classOptions[unit.costClass];
+        const auto found = std::find_if(options.begin(), options.end(), [&](const OptionCost& option) {
+            auto strategy = option.strategy;
+            strategy.recompute = wanted.recompute;
+            return strategy == wanted;
+        });
         if (found == options.end())
-            return invalidInput(fmt::format("{}: '{}' has the strategy {}, which the setup does not offer; save the plan again", origin,
-                                            table.units[unit].name, strategyLabel(wanted, table.setup.cluster.ranks())));
+            return invalidInput(fmt::format("{}: '{}' has the strategy {}, which its setup does not offer; save the plan again", origin,
+                                            unit.name, strategyLabel(wanted, ranks)));
         choice.push_back(static_cast<std::uint32_t>(found - options.begin()));
+    }
+    const auto strategies = strategiesByOperator(table, choice);
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+        if (claims[i].strategy != strategies[i])
+            return invalidInput(fmt::format(
+                "{}, operators[{}]: '{}' has the strategy {}, and what it is planned with has {}; save the plan again", origin, i,
+                table.setup.model->operators[i].name, strategyLabel(claims[i].strategy, ranks), strategyLabel(strategies[i], ranks)));
     }
     return choice;
 }

@@ -47,14 +47,10 @@ Json memoryJson(const PlanOutcome& outcome)
 Json operatorsJson(const Plan& plan)
 {
     const auto& model = *plan.table.setup.model;
-    std::vector<const Strategy*> strategies(model.operators.size(), nullptr);
-    for (std::size_t unit = 0; unit < plan.table.units.size(); ++unit) {
-        for (const auto index : plan.table.units[unit].operators)
-            strategies[index] = &plan.cost(unit).strategy;
-    }
+    const auto strategies = strategiesByOperator(plan.table, plan.choice);
     Json list = Json::array();
     for (std::size_t i = 0; i < model.operators.size(); ++i) {
-        const Strategy strategy = strategies[i] != nullptr ? *strategies[i] : Strategy{};
+        const Strategy& strategy = strategies[i];
         Json entry;
         entry["name"] = model.operators[i].name;
         entry["parameters"] = model.operators[i].parameterCount();
@@ -132,6 +128,21 @@ PeakParts peakParts(const Plan& plan)
     parts.transient = of(MemoryCategory::Gathered);
     parts.overhead = of(MemoryCategory::Overhead);
     return parts;
+}
+
+std::vector<Strategy> strategiesByOperator(const CostTable& table, const Choice& choice)
+{
+    std::vector<Strategy> strategies(table.setup.model->operators.size());
+    const auto of = [&](std::size_t unit) -> const Strategy& { return table.options(unit)[choice[unit]].strategy; };
+    for (std::size_t unit = 0; unit < table.units.size(); ++unit) {
+        for (const auto index : table.units[unit].holds)
+            strategies[index] = of(unit);
+    }
+    for (std::size_t unit = 0; unit < table.units.size(); ++unit) {
+        for (const auto index : table.units[unit].operators)
+            strategies[index].recompute = of(unit).recompute;
+    }
+    return strategies;
 }
 
 std::string planJson(const PlanDocument& document)

@@ -4,14 +4,8 @@
 #include "core/base/text.hpp"
 #include "core/cluster/library.hpp"
 #include "core/cluster/recipe.hpp"
-#if __has_include("core/cost/profile.hpp")
 #include "core/cost/profile.hpp"
-#define HAS_PROFILE
-#endif
-#if __has_include("core/model/lora.hpp")
 #include "core/model/lora.hpp"
-#define HAS_LORA
-#endif
 #include "core/model/reader.hpp"
 
 #include <fmt/format.h>
@@ -102,14 +96,10 @@ Result<std::shared_ptr<const Model>> resolveModel(const RequestOptions& options)
         return model.error();
     if (options.lora.empty())
         return std::make_shared<const Model>(std::move(*model));
-#ifndef HAS_LORA
-    return unsupported("--lora is not in this build");
-#else
     auto adapted = applyLora(std::move(*model), options.lora);
     if (!adapted)
         return adapted.error();
     return std::make_shared<const Model>(std::move(*adapted));
-#endif
 }
 
 /// Batch, accumulation and global batch: three numbers of which one follows from the others.
@@ -336,15 +326,11 @@ Result<ResolvedRequest> resolveRequest(const RequestOptions& options, std::share
     resolved.provenance = {setup.model->name,
                            fmt::format("{}, {} x {}", setup.cluster.name, setup.cluster.nodes, setup.cluster.gpusPerNode), "estimated"};
     if (!options.profile.empty()) {
-#ifndef HAS_PROFILE
-        return unsupported("--profile is not in this build");
-#else
         auto profile = loadProfile(options.profile);
         if (!profile)
             return profile.error();
         setup.profile = std::make_shared<const Profile>(std::move(*profile));
-        resolved.provenance.profile = options.profile;
-#endif
+        resolved.provenance.profile = fmt::format("'{}': {}", options.profile, setup.profile->provenance());
     }
     return resolved;
 }

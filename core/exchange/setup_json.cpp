@@ -4,10 +4,7 @@
 #include "core/cluster/fields.hpp"
 #include "core/cluster/library.hpp"
 #include "core/cluster/recipe.hpp"
-#if __has_include("core/cost/profile.hpp")
 #include "core/cost/profile.hpp"
-#define HAS_PROFILE
-#endif
 #include "core/exchange/request.hpp"
 #include "core/model/format.hpp"
 
@@ -101,12 +98,10 @@ std::optional<Error> readParts(const Json& json, std::string_view origin, Setup&
     if (const auto profile = json.find("profile"); profile != json.end() && !profile->is_null()) {
         if (!profile->is_string())
             return invalidInput(fmt::format("{}, key 'setup.profile' is not a text; save the plan again", origin));
-#ifdef HAS_PROFILE
         auto read = readProfile(profile->get<std::string>(), originOf(origin, "profile"));
         if (!read)
             return read.error();
         setup.profile = std::make_shared<const Profile>(std::move(*read));
-#endif
     }
     return {};
 }
@@ -156,9 +151,7 @@ Json setupJson(const Setup& setup, const std::vector<Pin>& pins)
     json["precision"] = nested(writePrecision(setup.precision));
     json["optimizer"] = nested(writeOptimizer(setup.optimizer));
     json["cluster"] = nested(writeCluster(setup.cluster));
-#ifdef HAS_PROFILE
     json["profile"] = setup.profile ? Json(writeProfile(*setup.profile)) : Json(nullptr);
-#endif
     json["model"] = modelJson(*setup.model);
     return json;
 }
