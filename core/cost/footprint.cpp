@@ -47,13 +47,13 @@ Scene sceneOf(const Operator& op, const ActivationSettings& settings)
     scene.mode = settings.compute;
     scene.attention = settings.attention;
     scene.dropout = settings.dropout;
-    scene.trainable = op.parameters.empty() || op.trainableCount() > 0;
     return scene;
 }
 
-Form formOf(const Operator& op, const ActivationSettings& settings)
+Form formOf(const Operator& op, const forms::Trained& trained, const ActivationSettings& settings)
 {
-    const Scene scene = sceneOf(op, settings);
+    Scene scene = sceneOf(op, settings);
+    scene.trainable = trained.trains(op);
     return std::visit(Overloaded{
                           [&](const EmbeddingTraits& t) { return forms::embeddingForm(t, scene); },
                           [&](const NormTraits& t) { return forms::normForm(t, scene); },
@@ -87,12 +87,16 @@ std::size_t readerOf(const Model& model, std::size_t from)
 }
 
 /// A tensor counts where it is saved first: a norm's output is saved by its readers, which may stand in the next place.
-void settleReaders(const Model& model, std::vector<Form>& all)
+void settleReaders(const Model& model, const ActivationSettings& settings, std::vector<Form>& all)
 {
     for (std::size_t i = 0; i < all.size(); ++i) {
         if (all[i].readerSaved == 0)
             continue;
         const std::size_t reader = readerOf(model, i);
+        const Scene scene = sceneOf(model.operators[reader], settings);
+        const double rows = sceneOf(model.operators[i], settings).tokens();
+        if (scene.autocast() && scene.tokens() < rows) // a classifier copies its one token; else a view keeps all
+            all[i].readerSaved *= scene.tokens() / rows;
         all[samePlace(model.operators[i], model.operators[reader]) ? i : reader].saved += all[i].readerSaved;
         all[i].readerSaved = 0;
     }
@@ -143,7 +147,7 @@ void castInput(const Model& model, const ActivationSettings& settings, std::vect
     all.front().saved = 0;
 }
 
-/// What comes before the first trainable parameter takes no gradient: it saves nothing and has no backward.
+/// What comes before the first trainable parameter takes no gradient: it saves nothing of its own and has no backward.
 void dropFrozenStart(const Model& model, std::vector<Form>& all)
 {
     for (std::size_t i = 0; i < all.size() && model.operators[i].trainableCount() == 0; ++i) {
@@ -201,15 +205,18 @@ AttentionKind chosenAttention(const AttentionTraits& traits, const ActivationSet
 
 std::vector<Footprint> footprints(const Model& model, const ActivationSettings& settings)
 {
+    const forms::Trained trained(model);
     std::vector<Form> all;
     all.reserve(model.operators.size());
     for (const Operator& op : model.operators)
-        all.push_back(formOf(op, settings));
-    settleReaders(model, all);
+        all.push_back(formOf(op, trained, settings));
+    if (!model.operators.empty())
+        forms::dropFrozen(model, trained, sceneOf(model.operators.front(), settings), all);
+    dropFrozenStart(model, all);
+    settleReaders(model, settings, all);
     addRotaryTables(model, settings, all);
     addPositionBias(model, settings, all);
     castInput(model, settings, all);
-    dropFrozenStart(model, all);
     dropRepeatedCasts(model, all);
 
     std::vector<Footprint> prints;

@@ -52,8 +52,10 @@ Form activationForm(const ActivationTraits& traits, const Scene& scene)
     Form form;
     form.saved = elements * bytes.saved;
     const bool outputNeeded = traits.activation == ActivationKind::Relu || traits.activation == ActivationKind::Tanh; // by its own backward
-    if (!traits.outputRead && !outputNeeded)
+    if (!outputNeeded) {
         form.saved -= elements * w;
+        form.readerSaved = traits.outputRead ? elements * w : 0;
+    }
     form.input = elements * w * (bytes.gated ? 2 : 1);
     form.output = elements * w;
     form.backwardWorkspace = form.input + form.output;
@@ -74,7 +76,7 @@ Form lossForm(const LossTraits& traits, const Scene& scene)
     Form form;
     form.input = logits * w;
     form.output = 4;
-    form.saved = rows * 8 + 4; // labels and the count of those that matter
+    form.saved = rows * 8 + (upcast || !scene.half() ? 4 : 2); // labels, and the count of those that matter in the losses' type
     if (upcast)
         form.saved += 4 * logits; // log-softmax in fp32; the logits themselves go
     else

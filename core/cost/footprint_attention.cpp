@@ -58,7 +58,7 @@ double maskBytes(const AttentionTraits& traits, const Scene& scene)
 }
 
 /// Flash and memory-efficient kernels keep query, key, value, output and one fp32 log-sum-exp a row.
-double fusedKernelBytes(const AttentionTraits& traits, const Scene& scene, AttentionKind kind)
+double fusedKernelBytes(const AttentionTraits& traits, const Scene& scene)
 {
     const Widths widths = widthsOf(traits);
     const double w = scene.matmul();
@@ -70,9 +70,6 @@ double fusedKernelBytes(const AttentionTraits& traits, const Scene& scene, Atten
         bytes += keys * (heads * static_cast<double>(traits.headDim) + widths.output) * w;
     else
         bytes += keys * (widths.key + valueStorage(traits, widths)) * w;
-    const bool rebuilt = traits.headMajor || (traits.rotary == AttentionTraits::Rotary::Concatenated && traits.rotaryDim > 0);
-    if (kind == AttentionKind::Flash && rebuilt)
-        bytes += queries * widths.output * w; // the output follows the query's layout, so the next linear reads a copy
     return bytes + maskBytes(traits, scene);
 }
 
@@ -102,7 +99,7 @@ double explicitBytes(const AttentionTraits& traits, const Scene& scene, Attentio
     else if (upcast)
         perScore += 2;                                                         // the copy that the second product reads
     const double score = !math && traits.scoresInFp32 && scene.half() ? 4 : w; // of queries and keys
-    double bytes = (queries * widths.query + keys * keyWidth) * score + keys * valueWidth * w + queries * widths.output * scene.matmul();
+    double bytes = (queries * widths.query + keys * keyWidth) * score + keys * valueWidth * w;
     if (!math && scene.sinks) // one more column of scores a row, and the place of each row's maximum
         bytes += heads * queries * (perScore + 8);
     if (traits.softCap > 0)
@@ -123,7 +120,11 @@ Form attentionForm(const AttentionTraits& traits, const Scene& scene, AttentionK
     const double scores = heads * queries * scene.keys;
 
     Form form;
-    form.saved = fused ? fusedKernelBytes(traits, scene, kind) : explicitBytes(traits, scene, kind);
+    form.saved = fused ? fusedKernelBytes(traits, scene) : explicitBytes(traits, scene, kind);
+    // Flash's output follows the query's layout: written out head by head, the next linear reads a copy, as with explicit scores.
+    const bool rebuilt = traits.headMajor || (traits.rotary == AttentionTraits::Rotary::Concatenated && traits.rotaryDim > 0);
+    if (!fused || (kind == AttentionKind::Flash && rebuilt))
+        form.readerSaved = queries * widths.output * w;
     if (traits.rotary == AttentionTraits::Rotary::PerLayer && traits.rotaryDim > 0) // sine and cosine, of queries and of keys
         form.saved += 4 * scene.sequence * static_cast<double>(traits.rotaryDim) * scene.residual();
     form.input = (queries * widths.query + keys * (widths.key + widths.value)) * w;

@@ -3,6 +3,11 @@
 
 #include "core/cost/footprint.hpp"
 
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
 namespace loadline::forms {
 
 /// Sizes of one micro-step as doubles: whole numbers stay exact up to 2^53 and absurd ones can't overflow.
@@ -53,5 +58,22 @@ Form expertsForm(const ExpertsTraits& traits, const Scene& scene);
 Form convolutionForm(const ConvolutionTraits& traits, const Scene& scene);
 Form lossForm(const LossTraits& traits, const Scene& scene);
 Form customForm(const CustomTraits& traits, const Scene& scene);
+
+/// Which operators have something to train. Looks into `model`, which must live as long.
+class Trained {
+public:
+    explicit Trained(const Model& model);
+
+    /// False for a frozen operator, and for one that shares frozen parameters; true for one without any.
+    [[nodiscard]] bool trains(const Operator& op) const;
+    [[nodiscard]] bool anyFrozen() const { return m_frozen; }
+
+private:
+    std::unordered_set<std::string_view> m_names;
+    bool m_frozen = false;
+};
+
+/// Takes from `readerSaved` what no trainable reader saves. `all` has one entry per operator; `scene` says the mode.
+void dropFrozen(const Model& model, const Trained& trained, const Scene& scene, std::vector<Form>& all);
 
 } // namespace loadline::forms

@@ -2,6 +2,8 @@
 // Matrix products with weights: linears, convolutions, routers and experts. docs/activations.md, "Linears", "Experts".
 #include "core/cost/footprint_forms.hpp"
 
+#include <algorithm>
+
 namespace loadline::forms {
 
 Form linearForm(const LinearTraits& traits, const Scene& scene)
@@ -33,7 +35,7 @@ Form convolutionForm(const ConvolutionTraits& traits, const Scene& scene)
 {
     const double element = scene.matmul();
     const double inputs = scene.batch * static_cast<double>(traits.inputPerSequence);
-    const double outputs = scene.batch * static_cast<double>(traits.outputs.of(static_cast<std::int64_t>(scene.sequence))) *
+    const double outputs = scene.batch * static_cast<double>(traits.outputs.of(static_cast<std::int64_t>(std::min(scene.sequence, 9e18)))) *
                            static_cast<double>(traits.outChannels);
     const double weights =
         static_cast<double>(traits.inChannels) * static_cast<double>(traits.outChannels) * static_cast<double>(traits.kernel);

@@ -41,7 +41,9 @@ Form normForm(const NormTraits& traits, const Scene& scene)
     const double width = static_cast<double>(traits.width);
     const double readers = static_cast<double>(traits.readers);
     const double element = traits.ofProjection ? scene.matmul() : scene.residual();
-    const NormBytes bytes = normBytes(traits.norm, element);
+    NormBytes bytes = normBytes(traits.norm, element);
+    if (!scene.trainable && traits.norm != NormKind::Layer) // the normalised tensor is for the scale's gradient
+        bytes.perFeature -= traits.norm == NormKind::Rms || traits.norm == NormKind::T5Rms ? element : 4;
 
     Form form;
     form.saved = rows * (width * bytes.perFeature + bytes.perRow) + width * bytes.constant;
