@@ -28,6 +28,7 @@ struct BertSizes {
     std::int64_t embedding = 0; ///< width of the embeddings
     std::int64_t types = 0;
     double dropout = 0;
+    bool madeIndices = false; ///< positions and token types are made for each sequence (RoBERTa), not taken from a buffer
 };
 
 /// Sizes that the three share. `typeRows` and `positions` are the classes' defaults.
@@ -60,9 +61,10 @@ void embeddings(const StackSpec& s, const BertSizes& sizes, const std::string& b
 {
     b.enter(Place::Embedding);
     b.embedding(base + ".word_embeddings", s.vocabulary, sizes.embedding);
-    b.embedding(base + ".position_embeddings", s.positions, sizes.embedding, true);
+    b.embedding(base + ".position_embeddings", s.positions, sizes.embedding, !sizes.madeIndices);
     if (sizes.types > 0)
-        b.embedding(base + ".token_type_embeddings", sizes.types, sizes.embedding);
+        std::get<EmbeddingTraits>(b.embedding(base + ".token_type_embeddings", sizes.types, sizes.embedding).traits).bufferIndices =
+            !sizes.madeIndices;
     const bool mapped = sizes.embedding != s.hidden; // ALBERT: one linear reads it
     b.norm(base + ".LayerNorm", {.norm = NormKind::Layer, .width = sizes.embedding, .readers = mapped ? 1 : 3}, true);
     b.dropout(base + ".dropout", sizes.embedding, sizes.dropout);
@@ -118,6 +120,7 @@ void bertLike(ConfigReader& c, ModelBuilder& b, const BertNames& names, std::int
     BertSizes sizes;
     auto s = bertStack(c, sizes, "gelu");
     s.sequence = std::max<std::int64_t>(1, s.sequence - padding); // RoBERTa keeps rows for padding
+    sizes.madeIndices = padding > 0;
     s.names = {.layers = "encoder.layer",
                .attention = "attention",
                .q = "self.query",
@@ -173,6 +176,7 @@ void albert(ConfigReader& c, ModelBuilder& b)
                .norm1 = "attention.LayerNorm",
                .norm2 = "full_layer_layer_norm"};
     sizes.embedding = c.integerOr("embedding_size", 128);
+    s.startsProjected = true;
     if (sizes.embedding == s.hidden)
         c.fail("the key 'embedding_size' equals 'hidden_size', which Loadline does not plan for ALBERT; describe the model by hand as "
                "docs/model-format.md says",

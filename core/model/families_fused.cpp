@@ -27,7 +27,7 @@ void bloom(ConfigReader& c, ModelBuilder& b)
     s.normBias = s.qkvBias = s.outBias = s.upBias = s.downBias = true;
     s.qkvLayout = QkvLayout::Fused;
     s.mlpLayout = MlpLayout::Plain;
-    s.activation = ActivationKind::GeluNew; // its own GELU, written out with tanh
+    s.activation = ActivationKind::Gelu; // its own function keeps no more than one kernel does
     s.attention.positionBias = true;
     s.attention.hasSdpa = false;
     s.hidden = c.integer("hidden_size n_embed n_embd");

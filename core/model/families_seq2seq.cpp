@@ -80,9 +80,10 @@ void vocabularyHead(const std::string& name, const std::string& owner, const Sta
     b.add("loss", LossTraits{.loss = LossKind::CausalLm, .classes = s.vocabulary, .upcasts = false, .fp32Logits = fp32Logits});
 }
 
-void positionsNormDropout(const std::string& base, std::int64_t rows, const StackSpec& s, ModelBuilder& b)
+/// The encoder makes its positions for each sequence, the decoder once.
+void positionsNormDropout(const std::string& base, std::int64_t rows, bool once, const StackSpec& s, ModelBuilder& b)
 {
-    b.embedding(base + ".embed_positions", rows, s.hidden, true);
+    b.embedding(base + ".embed_positions", rows, s.hidden, once);
     b.norm(base + ".layernorm_embedding", {.norm = NormKind::Layer, .width = s.hidden, .readers = 3}, true);
     b.dropout(base + ".dropout", s.hidden, s.embeddingDropout);
 }
@@ -104,11 +105,11 @@ void bart(ConfigReader& c, ModelBuilder& b)
     b.model.defaultSequence = sequence;
     b.enter(Place::Embedding);
     b.embedding("model.shared", encoder.vocabulary, encoder.hidden);
-    positionsNormDropout("model.encoder", sequence + 2, encoder, b); // two rows for padding
+    positionsNormDropout("model.encoder", sequence + 2, false, encoder, b); // two rows for padding
     buildLayers(encoder, b);
     b.enter(Place::Between);
     sharedEmbedding("model.decoder.embed_tokens", "model.shared", decoder, b);
-    positionsNormDropout("model.decoder", sequence + 2, decoder, b);
+    positionsNormDropout("model.decoder", sequence + 2, true, decoder, b);
     buildLayers(decoder, b, static_cast<int>(encoder.layers.size()));
     vocabularyHead("lm_head", "model.shared", decoder, true, b);
 }

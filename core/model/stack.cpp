@@ -75,15 +75,16 @@ struct LayerBuilder {
         const auto queries = layer.heads * layer.headDim;
         const auto keys = layer.kvHeads * layer.headDim;
         const auto values = layer.kvHeads * layer.valueDim;
-        const LinearOptions first{s.qkvBias, s.conv1d, savesInput, savesInput};
-        const LinearOptions next{s.qkvBias, s.conv1d, false, savesInput};
+        const bool casts = savesInput && !s.startsProjected;
+        const LinearOptions first{s.qkvBias, s.conv1d, savesInput, casts};
+        const LinearOptions next{s.qkvBias, s.conv1d, false, casts};
         if (s.latent.keyValueRank > 0)
             latentProjections();
         else if (s.qkvLayout == QkvLayout::Fused)
             b.linear(inAttention(s.names.qkv), s.hidden, queries + keys + values, first);
         else {
             b.linear(inAttention(s.names.q), s.hidden, queries, first);
-            b.linear(inAttention(s.names.k), s.hidden, keys, {s.qkvBias && s.keyBias, s.conv1d, false, savesInput});
+            b.linear(inAttention(s.names.k), s.hidden, keys, {s.qkvBias && s.keyBias, s.conv1d, false, casts});
             b.linear(inAttention(s.names.v), s.hidden, values, next);
         }
         if (s.qkNorm != QkNorm::None && layer.qkNorm) {

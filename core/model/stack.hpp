@@ -119,9 +119,10 @@ struct StackSpec {
     bool keyBias = true;      ///< false: none on k even with qkvBias (Whisper)
     bool qkvBias = false, outBias = false, upBias = false, downBias = false, headBias = false;
     bool conv1d = false;
-    bool castsDown = false;    ///< T5 converts the input of the MLP's last linear itself, so autocast makes a second copy
-    AttentionTraits attention; ///< all but its sizes, which a layer gives
-    bool copiesQkv = false;    ///< with QkvLayout::Fused: the parts are copied out (Falcon)
+    bool castsDown = false;       ///< T5 converts the input of the MLP's last linear itself, so autocast makes a second copy
+    bool startsProjected = false; ///< the first layer reads a linear's output, which autocast has in bf16 (ALBERT)
+    AttentionTraits attention;    ///< all but its sizes, which a layer gives
+    bool copiesQkv = false;       ///< with QkvLayout::Fused: the parts are copied out (Falcon)
     LatentAttention latent;
     ExpertLayout experts;
 

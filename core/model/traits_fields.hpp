@@ -99,6 +99,7 @@ void each(T& t, V&& visit)
     visit("rows", t.rows, kVocabularyRange);
     visit("width", t.width, kSizeRange);
     visit("positions", t.positions);
+    visit("buffer_indices", t.bufferIndices);
 }
 template <class T, class V>
 requires std::same_as<std::remove_const_t<T>, NormTraits>
