@@ -16,6 +16,18 @@ namespace {
 
 constexpr std::int64_t kGroupOfPlanD = 8;
 
+/// A model of tests/data/models; each file is read once.
+const Model& measuredModel(const std::string& name)
+{
+    static std::map<std::string, Model> read;
+    const auto found = read.find(name);
+    if (found != read.end())
+        return found->second;
+    const auto model = loadModel(LOADLINE_SOURCE_DIR "/tests/data/models/" + name + ".json");
+    EXPECT_TRUE(model.ok()) << (model.ok() ? "" : model.error().message);
+    return read.emplace(name, model.ok() ? *model : Model{}).first->second;
+}
+
 /// The first `layers` layers of a model.
 std::shared_ptr<const Model> cut(const Model& model, std::int64_t layers)
 {
@@ -36,7 +48,7 @@ Setup setupOf(const truth::Row& row)
 {
     const char plan = row.text("plan").front();
     Setup setup;
-    setup.model = cut(truth::model(row.text("model") + ".json").value(), *row.number("layers_used"));
+    setup.model = cut(measuredModel(row.text("model")), *row.number("layers_used"));
     setup.cluster.nodes = 1;
     setup.cluster.gpusPerNode = *row.number("world");
     setup.precision = precisionOf(row.text("precision"));
@@ -176,6 +188,44 @@ TEST(FsdpPeak, EveryRowWithinTwoPercent)
             fmt::print("{:16} median {:.4f} % worst {:.4f} %\n", column, 100 * median(values),
                        100 * *std::max_element(values.begin(), values.end()));
         EXPECT_LT(median(values), 0.01) << column;
+    }
+}
+
+/// A GPT-2 of 6 layers and width 256 on 8 ranks, every layer and the root sharded over d: totals of the same tracker
+/// (docs/sources.md, FSDP2 2.11). The optimizer ran without foreach, so its step adds nothing.
+TEST(FsdpPeak, SmallModelOverGroups)
+{
+    const auto model = readModel(R"({"model_type": "gpt2", "n_embd": 256, "n_layer": 6, "n_head": 8, "n_positions": 8,
+        "vocab_size": 512, "activation_function": "gelu_new", "resid_pdrop": 0.0, "embd_pdrop": 0.0, "attn_pdrop": 0.0,
+        "layer_norm_epsilon": 1e-5, "n_inner": null, "tie_word_embeddings": true})",
+                                 "'small'");
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    ASSERT_EQ(4 * model->parameterCount(), 19488768);
+    loadline::Setup setup;
+    setup.model = std::make_shared<const Model>(*model);
+    setup.cluster.nodes = 1;
+    setup.cluster.gpusPerNode = 8;
+    setup.precision = *loadPrecision("fp32");
+    setup.optimizer = *loadOptimizer("adamw");
+    setup.optimizer.stepTransient = 0;
+    setup.rules = fsdp2Rules();
+    setup.sequence = 8;
+    setup.attention = AttentionKind::Eager;
+    setup.unit = UnitKind::Block;
+    setup.groups = {1, 2, 8};
+    setup.overhead = Bytes(0);
+    const auto table = buildCostTable(setup);
+    ASSERT_TRUE(table.ok()) << table.error().message;
+    for (const auto& [group, measured] : std::map<std::int64_t, double>{{8, 22871160}, {2, 49534584}, {1, 84855288}}) {
+        Choice choice;
+        for (std::size_t i = 0; i < table->units.size(); ++i) {
+            const auto& options = table->options(i);
+            const auto fits = [&, d = group](const OptionCost& o) { return o.strategy.group == d && o.strategy.reshardAfterForward; };
+            const auto found = std::find_if(options.begin(), options.end(), fits);
+            choice.push_back(found == options.end() ? 0 : static_cast<std::uint32_t>(found - options.begin()));
+        }
+        const auto ours = static_cast<double>(timelinePeak(*table, choice).count());
+        EXPECT_NEAR(ours / measured, 1.0, 0.002) << "d = " << group;
     }
 }
 
