@@ -12,6 +12,7 @@ void report(benchmark::State& state, const KnapsackFrontier& frontier, double mi
     state.counters["cpu_ms"] = milliseconds;
     state.counters["corners"] = static_cast<double>(frontier.points.size());
     state.counters["exact"] = frontier.exact ? 1 : 0;
+    state.counters["peak_mib"] = peakMebibytes();
     state.counters["work"] = static_cast<double>(frontier.work);
 }
 
@@ -24,6 +25,7 @@ void measure(benchmark::State& state, const std::vector<KnapsackClass>& classes,
             state.SkipWithError(problem.error().message.c_str());
             return;
         }
+        resetPeak();
         const double start = cpuMilliseconds();
         const KnapsackFrontier frontier = compute(*problem);
         report(state, frontier, cpuMilliseconds() - start);

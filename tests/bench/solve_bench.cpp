@@ -16,6 +16,7 @@ void overBudgets(benchmark::State& state, const std::vector<KnapsackClass>& clas
                  int budgets = kBudgets)
 {
     for (auto _ : state) {
+        resetPeak();
         const double before = cpuMilliseconds();
         const Result<Knapsack> problem = Knapsack::prepare(classes);
         if (!problem) {
@@ -46,6 +47,7 @@ void overBudgets(benchmark::State& state, const std::vector<KnapsackClass>& clas
         state.counters["optimal_percent"] = 100.0 * optimal / budgets;
         state.counters["optimal_in_16ms_percent"] = 100.0 * inFrame / budgets;
         state.counters["worst_gap"] = worstGap;
+        state.counters["peak_mib"] = peakMebibytes();
         state.counters["p50_work"] = quantile(works, 0.5);
         state.counters["p99_work"] = quantile(works, 0.99);
         state.counters["max_work"] = quantile(works, 1);
