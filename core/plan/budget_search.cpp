@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/budget_search.hpp"
 
+#include "core/plan/event_weights.hpp"
+
 #include <algorithm>
 #include <memory>
 
@@ -10,7 +12,8 @@ namespace {
 /// One search at one budget.
 class BudgetSearch {
 public:
-    BudgetSearch(const PlannerState& state, Bytes budget, const SearchLimits& limits) : m_state(state), m_budget(budget), m_limits(limits)
+    BudgetSearch(const PlannerState& state, Bytes budget, const SearchLimits& limits)
+        : m_state(state), m_budget(budget), m_limits(limits), m_rows(state.space)
     {
     }
 
@@ -24,7 +27,9 @@ public:
         if (!proven())
             solvePrepared();
         if (!proven())
-            cut();
+            repairBinding();
+        if (!proven())
+            weighEvents();
         if (!proven())
             shiftBudget();
         if (!proven())
@@ -81,15 +86,16 @@ private:
     }
 
     /// The proof: the optimum of a form at the budget itself is a bound. Keeps the tightest form.
-    void bound(const MemoryForm& form)
+    std::optional<PricedChoice> bound(const MemoryForm& form)
     {
         auto candidate = attempt(form, m_budget);
         if (m_last.status == SearchStatus::Infeasible || (m_binding && m_last.lowerBound <= m_result.lowerBound))
-            return;
+            return candidate;
         m_result.lowerBound = std::max(m_result.lowerBound, m_last.lowerBound);
         m_result.ticksPerByte = m_last.multiplier;
         m_binding = &form;
-        m_bindingCandidate = std::move(candidate);
+        m_bindingCandidate = candidate;
+        return candidate;
     }
 
     /// The prepared forms, the one that looks tightest first: often its optimum fits, and is the answer.
@@ -106,25 +112,37 @@ private:
         }
     }
 
-    /// Where the tightest form's optimum is too large in truth, the event of its peak gives another form.
-    void cut()
+    void repairBinding()
     {
-        constexpr int kCuts = 4;
-        if (m_state.space.table.setup.memory == MemoryMode::Paper)
+        if (m_bindingCandidate && !spent())
+            consider(repaired(m_state.space, m_rows, *m_bindingCandidate, m_budget));
+    }
+
+    /// Several events may bind at once. Any weighted mean of their rows is a valid form: weights go to the events that the
+    /// last optimum exceeds, until it fits (then it is the answer) or the rounds are over.
+    void weighEvents()
+    {
+        constexpr int kRounds = 10;
+        constexpr int kKeepsBest = 4; // rounds without a better bound before giving up
+        if (m_state.space.table.setup.memory == MemoryMode::Paper || !m_bindingCandidate)
             return;
-        std::vector<std::pair<Phase, std::size_t>> done;
-        for (int i = 0; i < kCuts && m_bindingCandidate && !proven() && !spent(); ++i) {
-            const Timeline timeline = playTimeline(m_state.space.table, m_bindingCandidate->choice);
-            const TimelineEvent& event = timeline.events[timeline.peakEvent];
-            const auto key = std::pair(event.phase, event.unit);
-            if (timeline.peak <= m_budget || std::find(done.begin(), done.end(), key) != done.end())
+        EventWeights weights(m_rows, m_budget);
+        Choice choice = m_bindingCandidate->choice;
+        int idle = 0;
+        for (int round = 0; round < kRounds && idle < kKeepsBest && !proven() && !spent(); ++round) {
+            if (!weights.learn(choice))
                 return;
-            done.push_back(key);
-            auto form = MemoryForm::make(m_state.space, termsAt(m_state.space, event));
+            auto form = MemoryForm::make(m_state.space, weights.terms(), EventWeights::kScale);
             if (!form)
                 return;
-            m_cuts.push_back(std::make_unique<MemoryForm>(*std::move(form)));
-            bound(*m_cuts.back());
+            const std::int64_t before = m_result.lowerBound;
+            m_forms.push_back(std::make_unique<MemoryForm>(*std::move(form)));
+            const auto candidate = bound(*m_forms.back());
+            if (!candidate)
+                return;
+            consider(repaired(m_state.space, m_rows, *candidate, m_budget));
+            choice = candidate->choice;
+            idle = m_result.lowerBound > before ? 0 : idle + 1;
         }
     }
 
@@ -212,7 +230,8 @@ private:
     const SearchLimits& m_limits;
     SearchResult m_result;
     KnapsackPlan m_last;
-    std::vector<std::unique_ptr<MemoryForm>> m_cuts;
+    EventRows m_rows;
+    std::vector<std::unique_ptr<MemoryForm>> m_forms; ///< made in this search
     const MemoryForm* m_binding = nullptr;
     std::optional<PricedChoice> m_bindingCandidate;
 };

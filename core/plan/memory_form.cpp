@@ -20,7 +20,7 @@ void layOut(const std::vector<std::size_t>& units, const std::vector<std::uint32
 
 } // namespace
 
-Result<MemoryForm> MemoryForm::make(const SearchSpace& space, const MemoryTerms& terms)
+Result<MemoryForm> MemoryForm::make(const SearchSpace& space, const MemoryTerms& terms, std::int64_t scale)
 {
     std::map<std::pair<std::size_t, std::vector<MemoryTerm>>, std::size_t> seen;
     std::vector<KnapsackClass> classes;
@@ -46,15 +46,17 @@ Result<MemoryForm> MemoryForm::make(const SearchSpace& space, const MemoryTerms&
     MemoryForm form(*std::move(knapsack));
     form.m_members = std::move(members);
     form.m_classOfUnit = std::move(classOfUnit);
-    form.m_constant = space.table.overhead + space.table.constant;
-    form.m_least = form.m_constant + Bytes(form.m_knapsack.solve(0).leastBudget);
+    form.m_scale = scale;
+    form.m_constant = (space.table.overhead + space.table.constant) * scale;
+    form.m_least = Bytes(ceilDiv(form.m_constant.count() + form.m_knapsack.solve(0).leastBudget, scale));
     return form;
 }
 
 MemoryForm::Solution MemoryForm::solve(const SearchSpace& space, Bytes budget, const SearchLimits& limits) const
 {
     Solution solution;
-    solution.plan = m_knapsack.solve(std::max<std::int64_t>((budget - m_constant).count(), -1), limits);
+    solution.plan = m_knapsack.solve(room(budget), limits);
+    solution.plan.multiplier *= static_cast<double>(m_scale);
     if (solution.plan.picks.size() != m_members.size())
         return solution;
 
@@ -98,7 +100,7 @@ Bytes MemoryForm::value(const SearchSpace& space, const Choice& choice) const
 
 std::int64_t MemoryForm::relaxedBound(Bytes budget) const
 {
-    return m_knapsack.relaxedBound(std::max<std::int64_t>((budget - m_constant).count(), -1));
+    return m_knapsack.relaxedBound(room(budget));
 }
 
 } // namespace loadline

@@ -4,6 +4,7 @@
 #include "core/plan/knapsack.hpp"
 #include "core/plan/memory_terms.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,16 +16,17 @@ namespace loadline {
 /// proves about a budget holds for the true question too. Immutable; safe from many threads.
 class MemoryForm {
 public:
+    /// `scale`: the terms are those of as many steps; a weighted sum of events is compared with as many budgets.
     /// Errors: numbers that the search cannot add up.
-    static Result<MemoryForm> make(const SearchSpace& space, const MemoryTerms& terms);
+    static Result<MemoryForm> make(const SearchSpace& space, const MemoryTerms& terms, std::int64_t scale = 1);
 
     struct Solution {
-        KnapsackPlan plan;
+        KnapsackPlan plan;           ///< its multiplier per byte of one budget
         std::vector<Choice> choices; ///< the picks laid out over the units in different orders; empty if infeasible
     };
     [[nodiscard]] Solution solve(const SearchSpace& space, Bytes budget, const SearchLimits& limits) const;
 
-    /// The form's value for one choice.
+    /// The form's value for one choice, of `scale` steps.
     [[nodiscard]] Bytes value(const SearchSpace& space, const Choice& choice) const;
 
     /// No choice needs less; from the form alone.
@@ -36,6 +38,9 @@ public:
 private:
     explicit MemoryForm(Knapsack knapsack) : m_knapsack(std::move(knapsack)) {}
 
+    [[nodiscard]] std::int64_t room(Bytes budget) const { return std::max((budget * m_scale - m_constant).count(), std::int64_t{-1}); }
+
+    std::int64_t m_scale = 1;
     Bytes m_constant;
     Bytes m_least;
     Knapsack m_knapsack;

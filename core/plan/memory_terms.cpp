@@ -2,6 +2,7 @@
 #include "core/plan/memory_terms.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace loadline {
@@ -128,6 +129,27 @@ struct Beside {
     std::int64_t notReducing = 0; ///< the part that is gone when the pivot's gradient is reduced
 };
 
+/// Adds what the neighbours of an unsliced unit hold while it runs backward.
+void addNeighbours(const Events& events, MemoryTerms& terms, std::size_t pivot, Beside& most)
+{
+    std::int64_t behind = 0;
+    for (std::size_t u = pivot + 1; u < events.units() && events.rules().reductionOverlapsNext; ++u) {
+        if (!events.holds(u))
+            continue;
+        behind = addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).reduceBuffer.count(); });
+        break;
+    }
+    most.notReducing += behind;
+    most.all += behind;
+    int found = 0;
+    for (std::size_t u = pivot; u-- > 0 && found < events.rules().gatherAheadBackward;) {
+        if (!events.holds(u))
+            continue;
+        most.all += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).backwardBuffer.count(); });
+        ++found;
+    }
+}
+
 /// Adds what neighbours and lenders of tied parameters hold while `pivot` runs backward.
 Beside addBesideBackward(const Events& events, MemoryTerms& terms, std::size_t pivot)
 {
@@ -136,22 +158,8 @@ Beside addBesideBackward(const Events& events, MemoryTerms& terms, std::size_t p
         most.notReducing += addPersist(
             terms, owner, [&](std::size_t i) { return (events.cost(owner, i).gathered + events.cost(owner, i).fullGradient).count(); });
     most.all = most.notReducing;
-    if (!events.feelsNeighbours(pivot))
-        return most;
-    for (std::size_t u = pivot + 1; u < events.units() && events.rules().reductionOverlapsNext; ++u) {
-        if (!events.holds(u))
-            continue;
-        most.notReducing += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).reduceBuffer.count(); });
-        break;
-    }
-    most.all = most.notReducing;
-    int found = 0;
-    for (std::size_t u = pivot; u-- > 0 && found < events.rules().gatherAheadBackward;) {
-        if (!events.holds(u))
-            continue;
-        most.all += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).backwardBuffer.count(); });
-        ++found;
-    }
+    if (events.feelsNeighbours(pivot))
+        addNeighbours(events, terms, pivot, most);
     return most;
 }
 
@@ -233,6 +241,25 @@ MemoryTerms backwardTerms(const SearchSpace& space, std::size_t pivot)
     return terms;
 }
 
+bool addNeighboursOfUnsliced(const SearchSpace& space, std::size_t pivot, MemoryTerms& terms)
+{
+    const Events events(space);
+    if (events.feelsNeighbours(pivot))
+        return true; // they are in already
+    Beside most;
+    addNeighbours(events, terms, pivot, most);
+    for (std::size_t i = 0; i < terms[pivot].size(); ++i) {
+        MemoryTerm& term = terms[pivot][i];
+        if (events.cost(pivot, i).strategy.slices > 1)
+            term.transient -= most.all;
+        else
+            term.transient -= std::max<std::int64_t>(term.transient - events.running(pivot, i), 0);
+        if (term.persist + term.transient < 0)
+            return false;
+    }
+    return true;
+}
+
 MemoryTerms forwardTerms(const SearchSpace& space, std::size_t pivot)
 {
     const Events events(space);
@@ -248,6 +275,11 @@ MemoryTerms forwardTerms(const SearchSpace& space, std::size_t pivot)
         addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).forwardBuffer.count(); });
         ++found;
     }
+    for (std::size_t u = pivot; u-- > 0 && events.rules().forwardKeepsBuffer && !events.holds(pivot);)
+        if (events.holds(u)) {
+            addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).forwardBuffer.count(); });
+            break;
+        }
     for (std::size_t i = 0; i < terms[pivot].size(); ++i)
         terms[pivot][i].transient = std::max<std::int64_t>(events.cost(pivot, i).forwardTransient.count(), 0);
     return terms;
@@ -312,12 +344,24 @@ MemoryTerms paperTerms(const SearchSpace& space)
 {
     const Events events(space);
     MemoryTerms terms = emptyTerms(events);
-    for (std::size_t u = 0; u < terms.size(); ++u)
+    std::int64_t largestRegion = 0;
+    std::int64_t region = 0;
+    for (std::size_t u = 0; u < terms.size(); ++u) {
+        std::int64_t recomputed = std::numeric_limits<std::int64_t>::max();
         for (std::size_t i = 0; i < terms[u].size(); ++i) {
             const OptionCost& c = events.cost(u, i);
             terms[u][i].persist = (c.states() + c.saved + c.kept + c.keptToEnd + c.heldGradient).count();
             terms[u][i].transient = std::max({c.forwardTransient, c.backwardTransient, c.recomputeTransient, c.reduceTransient}).count();
+            recomputed = std::min(recomputed, c.recomputed.count());
         }
+        if (u == 0 || events.unit(u - 1).layer != events.unit(u).layer || !events.alwaysRecomputed(u))
+            region = 0;
+        if (events.alwaysRecomputed(u))
+            region += recomputed;
+        largestRegion = std::max(largestRegion, region);
+    }
+    if (!terms.empty())
+        addPersist(terms, 0, [&](std::size_t) { return largestRegion; });
     return terms;
 }
 

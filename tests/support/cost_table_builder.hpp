@@ -139,6 +139,7 @@ private:
     {
         const bool recompute = number(0, 2) == 0;
         std::vector<OptionCost> result;
+        const Bytes recomputed(number(0, 60)); // activations: the same however parameters are stored
         const int count = static_cast<int>(number(1, most));
         for (int i = 0; i < count; ++i) {
             OptionCost cost;
@@ -160,7 +161,7 @@ private:
             cost.fullGradient = Bytes(number(0, 20));
             cost.stepTransient = number(0, 2) == 0 ? Bytes(number(0, 60)) : Bytes();
             if (recompute) {
-                cost.recomputed = Bytes(number(0, 60));
+                cost.recomputed = recomputed;
                 cost.recomputeTransient = cost.gathered + Bytes(number(0, 60));
             }
             cost.forwardCompute = Seconds(static_cast<double>(number(1, 50)) * 1e-3);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/plan/event_rows.hpp"
 #include "core/plan/memory_form.hpp"
 #include "tests/support/cost_table_builder.hpp"
 
@@ -66,6 +67,42 @@ TEST(MemoryTerms, NeverExceedTheTimelinesPeak)
             }
         }
     }
+}
+
+TEST(EventRows, NeverExceedTheTimelinesPeak)
+{
+    RandomTables random(5);
+    for (int round = 0; round < 2000; ++round) {
+        CostTable table = random.next(7, 4, allRules()[static_cast<std::size_t>(round) % 4]);
+        if (round % 3 == 0)
+            makeRoot(table, random);
+        const auto space = makeSearchSpace(table, {});
+        ASSERT_TRUE(space.ok());
+        EventRows rows(*space);
+        for (int i = 0; i < 6; ++i) {
+            const EventRows::Key key = rows.peakOf(randomChoice(random, table));
+            const Choice choice = randomChoice(random, table);
+            ASSERT_LE(rows.value(rows.row(key), choice), timelinePeak(table, choice)) << "round " << round;
+        }
+    }
+}
+
+TEST(EventRows, RepairLowersThePeakOfARealChoice)
+{
+    RandomTables random(6);
+    int fixed = 0;
+    for (int round = 0; round < 500; ++round) {
+        const CostTable table = random.next(7, 4, loadlineRules());
+        const auto space = makeSearchSpace(table, {});
+        ASSERT_TRUE(space.ok());
+        EventRows rows(*space);
+        const PricedChoice start = priced(*space, randomChoice(random, table));
+        const PricedChoice lower = repaired(*space, rows, start, start.peak - Bytes(1));
+        EXPECT_EQ(lower.peak, timelinePeak(table, lower.choice));
+        EXPECT_EQ(lower.ticks, space->ticks(lower.choice));
+        fixed += lower.peak < start.peak ? 1 : 0;
+    }
+    EXPECT_GT(fixed, 300);
 }
 
 TEST(MemoryTerms, PaperTermsNeverExceedThePapersPeak)

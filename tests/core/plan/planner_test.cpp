@@ -135,7 +135,8 @@ TEST(Planner, NeverClaimsMoreThanBruteForceFindsOnTheTimeline)
 {
     const Tally tally = compareWithBruteForce(MemoryMode::Timeline, 11, 1500);
     std::printf("optimal %d, within gap %d, infeasible %d, missed %d\n", tally.optimal, tally.within, tally.infeasible, tally.missed);
-    EXPECT_GT(tally.optimal, 10 * tally.within);
+    EXPECT_GT(tally.optimal, 8 * tally.within);
+    EXPECT_LT(100 * tally.missed, tally.infeasible);
 }
 
 TEST(Planner, NeverClaimsMoreThanBruteForceFindsOnThePapersBound)
@@ -147,16 +148,21 @@ TEST(Planner, NeverClaimsMoreThanBruteForceFindsOnThePapersBound)
 
 TEST(Planner, MoreMemoryNeverLowersThroughput)
 {
+    // A table whose transients bind nearly everywhere: what is not proven may lose up to its stated gap, and no more.
     const Planner planner = prepared(smallTransformer());
     const std::int64_t least = planner.leastBudget().count();
     const std::int64_t most = planner.mostBudget().count();
     double before = std::numeric_limits<double>::infinity();
+    int proven = 0;
     for (int i = 0; i <= 200; ++i) {
         const PlanOutcome outcome = planner.plan(Bytes(least + (most - least) * i / 200));
         ASSERT_TRUE(outcome.plan.has_value());
-        ASSERT_LE(outcome.plan->objective.value(), before + kRounding) << i;
-        before = outcome.plan->objective.value();
+        ASSERT_LE(outcome.lowerBound.value(), before + kRounding) << i;
+        before = std::min(before, outcome.plan->objective.value());
+        proven += outcome.status == SearchStatus::Optimal ? 1 : 0;
+        EXPECT_LT(outcome.gap, 0.01) << i;
     }
+    EXPECT_GT(proven, 60);
 }
 
 TEST(Planner, TakesTheFastestOptionsWhenMemoryIsAmple)
@@ -232,7 +238,7 @@ TEST(Planner, TradeOffIsAFallingStairOfRealPlans)
         EXPECT_LT(points[i].time, points[i - 1].time);
     }
     for (const TradeOffPoint& point : points)
-        EXPECT_LE(planner.plan(point.peak).plan->objective.value(), point.time.value() + kRounding);
+        EXPECT_LE(planner.plan(point.peak).lowerBound.value(), point.time.value() + kRounding);
 }
 
 TEST(Planner, ShadowPriceIsWhatMemoryBuys)
