@@ -28,6 +28,16 @@ bool isAdapted(const Operator& op, std::string_view target)
     return target == kAllLinear ? op.place != Place::Head : isTarget(op.name, target);
 }
 
+/// In doubles: sizes of hand-described models may be so large that their product does not fit 64 bits.
+bool tooLarge(const Model& model, const LoraSettings& settings)
+{
+    auto count = static_cast<double>(model.parameterCount());
+    for (const auto& op : model.operators)
+        if (const auto* linear = std::get_if<LinearTraits>(&op.traits))
+            count += static_cast<double>(settings.rank) * (static_cast<double>(linear->in) + static_cast<double>(linear->out));
+    return count > static_cast<double>(kMostParameters);
+}
+
 Operator adapter(const Operator& base, std::string_view which, LinearTraits traits)
 {
     Operator op;
@@ -77,6 +87,9 @@ Result<Model> applyLora(Model model, const LoraSettings& settings)
         for (auto& parameter : op.parameters)
             parameter.trainable = false;
 
+    if (tooLarge(model, settings))
+        return invalidInput(fmt::format("the LoRA rank {} gives more than 2^53 parameters; take a smaller one", settings.rank));
+
     std::vector<Operator> operators;
     operators.reserve(model.operators.size());
     int adapted = 0;
@@ -93,8 +106,6 @@ Result<Model> applyLora(Model model, const LoraSettings& settings)
         ++adapted;
     }
     model.operators = std::move(operators);
-    if (model.parameterCount() > kMostParameters)
-        return invalidInput(fmt::format("the LoRA rank {} gives more than 2^53 parameters; take a smaller one", settings.rank));
     model.notes.push_back(fmt::format("LoRA of rank {} on {} linears: {} of {} parameters are trained.", settings.rank, adapted,
                                       model.trainableCount(), model.parameterCount()));
     return model;
