@@ -43,9 +43,39 @@ public:
         for (const Step& step : m_core.fill) {
             if (m_free <= 0)
                 return;
-            if (step.each > m_free || !canTake(step) || (m_taken[step.item].copies > 0 && step.from == -1))
+            if (step.each > m_free || !canTake(step))
                 continue;
             take(step, step.from != -1 ? 1 : std::min(m_core.items[step.item].copies, m_free / step.each));
+        }
+    }
+
+    /// Spends what is left on the deviations that save most and still fit, hull or not; a few, as each takes a look at all.
+    void useRest()
+    {
+        constexpr int kMostTimes = 3;
+        for (int time = 0; time < kMostTimes && m_free > 0; ++time) {
+            std::int64_t best = 0;
+            std::size_t bestItem = 0, bestDeviation = 0;
+            for (std::size_t i = 0; i < m_core.items.size(); ++i) {
+                if (m_taken[i].copies > 0)
+                    continue;
+                for (std::size_t d = m_core.items[i].first; d < m_core.items[i].end; ++d) {
+                    const Deviation& one = m_core.deviations[d];
+                    if (one.bytes <= m_free && one.ticks < best) {
+                        best = one.ticks;
+                        bestItem = i;
+                        bestDeviation = d;
+                    }
+                }
+            }
+            if (best == 0)
+                return;
+            const Deviation& one = m_core.deviations[bestDeviation];
+            const std::int64_t copies = std::min(m_core.items[bestItem].copies, m_free / std::max<std::int64_t>(one.bytes, 1));
+            m_free -= one.bytes * copies;
+            m_ticks += one.ticks * copies;
+            m_taken[bestItem].deviation = static_cast<std::int32_t>(bestDeviation);
+            m_taken[bestItem].copies = copies;
         }
     }
 
@@ -114,6 +144,7 @@ void roundGreedily(Core& core, Incumbent& incumbent)
         if (!attempt.fits())
             continue;
         attempt.fillUp();
+        attempt.useRest();
         if (attempt.ticks() < incumbent.ticks)
             core.accept(attempt.ticks(), attempt.moves());
     }
