@@ -6,6 +6,7 @@ Fake tensors: no GPU, no weights, no downloads. tests/peers/measure sets the pri
 """
 import argparse
 import csv
+import fnmatch
 import json
 import os
 import sys
@@ -21,7 +22,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 MODES = {"fp32": torch.float32, "bf16": torch.bfloat16, "autocast_bf16_fp32w": torch.float32}
-COLUMNS = ("file class model_type layers_config layers_built attention sdpa_backend device dtype_mode dropout batch seq "
+COLUMNS = ("file class model_type layers_config layers_built attention sdpa_backend device dtype_mode dropout frozen batch seq "
            "all_layers_saved embedding between final_norm head loss total_built weightcast_total torch transformers").split()
 
 
@@ -224,6 +225,9 @@ def measure(path, options, mode):
             model = model_class(raw, config)._from_config(config, attn_implementation=attention, dtype=dtype)
             torch.set_default_dtype(before)
             model.train()
+            for name, parameter in model.named_parameters():
+                if any(fnmatch.fnmatch(name, pattern) for pattern in options.freeze):
+                    parameter.requires_grad_(False)
             stacks = layer_stacks(model, config)
             head = model.get_output_embeddings() or getattr(model, "classifier", None)
             recorder = Recorder(model, sum(calls for _, calls in stacks), head)
@@ -245,7 +249,7 @@ def measure(path, options, mode):
     layers = [saved.get(f"layer {i}", 0) for i in range(recorder.called)]
     row = {"file": os.path.basename(path), "class": type(model).__name__, "model_type": config.model_type, "layers_config": depth,
            "layers_built": options.layers, "attention": attention, "sdpa_backend": "+".join(sorted(used)), "device": "cuda(fake)",
-           "dtype_mode": mode, "dropout": options.dropout, "batch": options.batch, "seq": options.seq,
+           "dtype_mode": mode, "dropout": options.dropout, "frozen": " ".join(options.freeze), "batch": options.batch, "seq": options.seq,
            "all_layers_saved": " ".join(map(str, layers)), "total_built": sum(saved.values()), "weightcast_total": recorder.cast_bytes,
            "torch": torch.__version__, "transformers": transformers.__version__}
     row.update({place: saved.get(place, 0) for place in ("embedding", "between", "final_norm", "head", "loss")})
@@ -260,6 +264,7 @@ def main():
     parser.add_argument("--dropout", default="0", choices=["0", "config"])
     parser.add_argument("--batch", type=int, default=2)
     parser.add_argument("--seq", type=int, default=512)
+    parser.add_argument("--freeze", action="append", default=[], metavar="PATTERN", help="parameters that are not trained, e.g. '*mlp*'")
     parser.add_argument("--layers", type=int, default=3, help="layers built of each stack")
     parser.add_argument("--tensors", metavar="PLACE", help="list the tensors saved in this place, e.g. 'layer 1', instead of rows")
     options = parser.parse_args()

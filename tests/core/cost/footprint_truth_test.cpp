@@ -63,7 +63,7 @@ std::map<std::string, std::int64_t> figures(const Model& model, const truth::Row
         (op.layer < 0 ? otherCasts : casts[static_cast<std::size_t>(op.layer)]) += prints[i].weightCasts.count();
     }
     const auto encoder = static_cast<std::size_t>(encoderLayers(model));
-    const std::string& measured = row.text("all_layers_saved");
+    const std::string measured = row.text("all_layers_saved");
     const auto lists = static_cast<std::size_t>(std::count(measured.begin(), measured.end(), ' ')) + 1;
     const std::size_t built = encoder > 0 ? lists / 2 : lists; // of each stack
     std::map<std::string, std::int64_t> all;

@@ -20,10 +20,15 @@ class Row {
 public:
     explicit Row(std::map<std::string, std::string> cells) : m_cells(std::move(cells)) {}
 
-    [[nodiscard]] const std::string& text(const std::string& column) const { return m_cells.at(column); }
+    /// Empty for a column that the file lacks.
+    [[nodiscard]] std::string text(const std::string& column) const
+    {
+        const auto cell = m_cells.find(column);
+        return cell == m_cells.end() ? std::string() : cell->second;
+    }
     [[nodiscard]] std::optional<std::int64_t> number(const std::string& column) const
     {
-        const std::string& cell = text(column);
+        const std::string cell = text(column);
         return cell.empty() ? std::nullopt : std::optional<std::int64_t>(std::stoll(cell));
     }
 
@@ -71,7 +76,7 @@ inline std::vector<Row> rows(const std::string& file)
 inline const Result<Model>& model(const Row& row)
 {
     static std::map<std::string, Result<Model>> read;
-    const std::string& file = row.text("file");
+    const std::string file = row.text("file");
     const auto found = read.find(file);
     if (found != read.end())
         return found->second;
@@ -89,7 +94,7 @@ inline ActivationSettings settings(const Row& row)
     ActivationSettings settings;
     settings.batch = *row.number("batch");
     settings.sequence = *row.number("seq");
-    const std::string& mode = row.text("dtype_mode");
+    const std::string mode = row.text("dtype_mode");
     settings.compute = mode == "fp32" ? ComputeMode::Fp32 : mode == "bf16" ? ComputeMode::Bf16 : ComputeMode::AutocastBf16;
     if (row.text("attention") == "eager")
         settings.attention = AttentionKind::Eager;
