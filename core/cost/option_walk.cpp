@@ -11,7 +11,7 @@ namespace loadline {
 namespace {
 
 /// Whether the tensor that a region's first operator reads is among those that it saves: an RMSNorm in half precision
-/// saves an fp32 copy instead (tests/data/truth/README.md).
+/// saves an fp32 copy instead (docs/activations.md, "Norms").
 bool savesItsInput(const Operator& op, ComputeMode mode)
 {
     if (const auto* norm = std::get_if<NormTraits>(&op.traits))

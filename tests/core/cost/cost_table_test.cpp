@@ -61,7 +61,7 @@ TEST(CostTableUnits, EveryOperatorRunsOnceAndEveryParameterIsHeldOnce)
             }
 }
 
-/// tests/data/truth/README.md: a tied head stays in the root, an own one is a unit where every linear is.
+/// docs/sources.md, FSDP2 2.11: a tied head stays in the root, an own one is a unit where every linear is.
 TEST(CostTableUnits, RootOfFsdp2HoldsWhatNoUnitWraps)
 {
     auto setup = small::setup(small::stack(2, false), 8, fsdp2Rules());

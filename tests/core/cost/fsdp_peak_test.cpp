@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Rule set fsdp2 against every FSDP2 peak that PyTorch's own tracker measured (tests/data/truth/fsdp_peak.csv, README there).
+// Rule set fsdp2 against every FSDP2 peak that PyTorch's own tracker measured (tests/data/truth/fsdp_peak.csv), second
+// iteration, AdamW with foreach. The plans by letter: plain one device; a every layer a unit, all ZDP; b every linear a unit,
+// all ZDP; c as a, all replicated on mesh (N, 1); d as a, in groups of 8; e attention linears replicated, MLP linears ZDP; f as
+// a, every layer recomputed; g as b, MLP linears in 4 slices.
 #include "core/cluster/recipe.hpp"
 #include "core/cost/timeline.hpp"
 #include "truth_rows.hpp"

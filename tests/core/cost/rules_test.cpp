@@ -97,7 +97,7 @@ TEST(Fsdp2Rules, ShardsAreWholeRowsOfDimensionZero)
     EXPECT_EQ(small::cost(flat, "layers.0.up", "zdp").parameters, Bytes(ceilDiv(650, 7) * 4));
 }
 
-/// tests/data/truth/README.md: beyond as many ranks as experts the states stop shrinking, and buffers are padded.
+/// docs/sources.md, FSDP2 2.11: beyond as many ranks as experts the states stop shrinking, and buffers are padded.
 TEST(Fsdp2Rules, ExpertsAreShardedAlongDimensionOneBeyondTheirNumber)
 {
     Operator experts;
