@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kFirstCap = 64;
 constexpr std::size_t kWiden = 8;
-constexpr int kTriedWithPass = 4; ///< thresholds that get a short pass before the first long one
+constexpr std::size_t kTriedFirst = 4; ///< thresholds that get a short pass before the first long one
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 /// Sorts by option and adds up what one option got in several portions.
@@ -50,24 +50,20 @@ KnapsackPlan Search::run()
     if (m_switches.warmStart)
         round();
     findCandidates(start.relaxation.price);
-    int tried = 0;
-    for (Candidate& candidate : m_candidates) {
-        if (m_effort.stopped())
-            break;
-        tryOut(candidate, m_switches.warmStart && tried < kTriedWithPass);
-        tried += candidate.closed ? 0 : 1;
-    }
+    for (std::size_t i = 0; i < m_candidates.size() && i < kTriedFirst && !m_effort.stopped(); ++i)
+        tryOut(m_candidates[i]);
     while (!m_effort.stopped()) {
-        Candidate* next = nullptr;
-        for (Candidate& candidate : m_candidates) {
-            close(candidate);
-            if (!candidate.closed && candidate.cap > 0 && (!next || candidate.bound < next->bound))
-                next = &candidate;
-        }
-        if (!next)
+        Candidate* next = leastOpen();
+        if (!next || next->isExhausted())
             break;
-        improve(*next);
+        if (!next->isRelaxed)
+            relaxCandidate(*next);
+        else if (!next->isRounded)
+            tryOut(*next);
+        else
+            improve(*next);
     }
+    settleBounds();
     fill(plan);
     return plan;
 }
@@ -106,26 +102,64 @@ void Search::round()
     }
 }
 
-void Search::tryOut(Candidate& candidate, bool withPass)
+/// The open threshold with the least bound; those that can get no longer pass come last.
+Search::Candidate* Search::leastOpen()
 {
-    close(candidate);
-    if (candidate.closed)
-        return;
+    Candidate* least = nullptr;
+    for (Candidate& candidate : m_candidates) {
+        close(candidate);
+        if (candidate.closed)
+            continue;
+        const bool before =
+            !least || (candidate.isExhausted() != least->isExhausted() ? least->isExhausted() : candidate.bound < least->bound);
+        if (before)
+            least = &candidate;
+    }
+    return least;
+}
+
+void Search::relaxCandidate(Candidate& candidate)
+{
     levelsAt(m_problem, candidate.threshold, m_levels);
     const double price = m_switches.warmStart ? m_core.price : 0;
     candidate.relaxation = relax(m_problem, m_levels, m_budget - candidate.threshold, price, m_effort);
-    candidate.bound = candidate.relaxation.bound;
+    candidate.bound = std::max(candidate.bound, candidate.relaxation.bound);
+    candidate.isRelaxed = true;
     close(candidate);
+}
+
+/// Rounding and short passes: cheap ways to a good incumbent.
+void Search::tryOut(Candidate& candidate)
+{
+    close(candidate);
+    if (!candidate.closed && !candidate.isRelaxed)
+        relaxCandidate(candidate);
     if (candidate.closed)
         return;
+    candidate.isRounded = true;
     open(candidate);
-    if (m_switches.warmStart)
-        round();
-    if (withPass) {
-        searchFewItems(true);
-        pass(candidate);
-    }
+    if (!m_switches.warmStart)
+        return;
+    round();
+    searchFewItems(true);
+    pass(candidate);
     close(candidate);
+}
+
+/// Gives the thresholds that decide the lower bound their own relaxation, if the search ended before their turn.
+void Search::settleBounds()
+{
+    while (!m_effort.cancelled()) {
+        Candidate* least = nullptr;
+        for (Candidate& candidate : m_candidates) {
+            close(candidate);
+            if (!candidate.closed && (!least || candidate.bound < least->bound))
+                least = &candidate;
+        }
+        if (!least || least->isRelaxed)
+            return;
+        relaxCandidate(*least);
+    }
 }
 
 void Search::improve(Candidate& candidate)

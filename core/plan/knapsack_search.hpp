@@ -27,13 +27,20 @@ private:
         std::int64_t threshold = 0;
         double bound = 0; ///< ticks; no assignment under the threshold is faster
         Relaxation relaxation;
-        std::size_t cap = 0; ///< of the next pass
+        std::size_t cap = 0;    ///< of the next pass; 0: none is left
+        bool isRelaxed = false; ///< else `bound` comes from the walk over all thresholds
+        bool isRounded = false;
         bool separate = false;
         bool closed = false;
+
+        [[nodiscard]] bool isExhausted() const { return cap == 0; }
     };
 
     void findCandidates(double price);
-    void tryOut(Candidate& candidate, bool withPass);
+    Candidate* leastOpen();
+    void relaxCandidate(Candidate& candidate);
+    void tryOut(Candidate& candidate);
+    void settleBounds();
     void improve(Candidate& candidate);
     void open(const Candidate& candidate);
     void round();
