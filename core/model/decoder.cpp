@@ -16,6 +16,13 @@ void buildEmbeddings(const StackSpec& s, ModelBuilder& b)
         b.embedding(s.names.positions, s.positions, s.hidden, s.samePositions);
     if (!s.names.embeddingNorm.empty())
         b.norm(s.names.embeddingNorm, {.norm = s.norm, .width = s.hidden, .readers = s.order == LayerOrder::PostNorm ? 3 : 0}, s.normBias);
+    if (s.perLayerWidth > 0) {
+        const auto layers = static_cast<std::int64_t>(s.layers.size());
+        b.embedding("model.embed_tokens_per_layer", s.perLayerVocabulary, layers * s.perLayerWidth);
+        b.linear("model.per_layer_model_projection", s.hidden, layers * s.perLayerWidth, {.savesInput = true, .castsInput = true});
+        b.norm("model.per_layer_projection_norm",
+               {.norm = s.norm, .width = s.perLayerWidth, .perToken = layers, .readers = 0, .ofProjection = true}, false);
+    }
     if (!s.names.embeddingDropout.empty())
         b.dropout(s.names.embeddingDropout, s.hidden, s.embeddingDropout);
 }

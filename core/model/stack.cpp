@@ -9,17 +9,19 @@ namespace loadline {
 namespace {
 
 /// Linears that read the input of the attention.
-std::int64_t attentionReaders(const StackSpec& s)
+std::int64_t attentionReaders(const StackSpec& s, const StackLayer& layer)
 {
     if (s.latent.keyValueRank > 0)
         return 2;
-    return s.qkvLayout == QkvLayout::Fused ? 1 : 3;
+    if (s.qkvLayout == QkvLayout::Fused || !layer.ownKeys)
+        return 1;
+    return layer.ownValues ? 3 : 2;
 }
 
 /// Linears that read the input of a layer's MLP; the experts read the router's.
 std::int64_t mlpReaders(const StackSpec& s, const StackLayer& layer)
 {
-    if (layer.sparse)
+    if (layer.sparse && !s.expertsBesideMlp)
         return 1 + (s.experts.sharedWidth > 0 ? 2 : 0) + (s.experts.sharedGate ? 1 : 0);
     return s.mlpLayout == MlpLayout::Gated ? 2 : 1;
 }
@@ -40,7 +42,7 @@ struct LayerBuilder {
         b.norm(at(name), {.norm = s.norm, .width = s.hidden, .readers = readers, .savesInput = savesInput}, s.normBias);
     }
 
-    void headNorm(std::string_view name, std::int64_t heads)
+    void headNorm(std::string_view name, std::int64_t heads, bool weight)
     {
         const bool whole = s.qkNorm == QkNorm::Whole;
         // Its output goes to the rotary embedding, which saves nothing of it.
@@ -49,7 +51,7 @@ struct LayerBuilder {
                                 .perToken = whole ? 1 : heads,
                                 .readers = 0,
                                 .ofProjection = true};
-        if (s.qkNormWeight)
+        if (weight)
             b.norm(inAttention(name), traits, s.qkNormBias);
         else
             b.add(inAttention(name), traits);
@@ -84,13 +86,18 @@ struct LayerBuilder {
             b.linear(inAttention(s.names.qkv), s.hidden, queries + keys + values, first);
         else {
             b.linear(inAttention(s.names.q), s.hidden, queries, first);
-            b.linear(inAttention(s.names.k), s.hidden, keys, {s.qkvBias && s.keyBias, s.conv1d, false, casts});
-            b.linear(inAttention(s.names.v), s.hidden, values, next);
+            if (layer.ownKeys)
+                b.linear(inAttention(s.names.k), s.hidden, keys, {s.qkvBias && s.keyBias, s.conv1d, false, casts});
+            if (layer.ownKeys && layer.ownValues)
+                b.linear(inAttention(s.names.v), s.hidden, values, next);
         }
-        if (s.qkNorm != QkNorm::None && layer.qkNorm) {
-            headNorm(s.names.qNorm, layer.heads);
-            headNorm(s.names.kNorm, layer.kvHeads);
-        }
+        const bool norms = s.qkNorm != QkNorm::None && layer.qkNorm;
+        if (norms)
+            headNorm(s.names.qNorm, layer.heads, s.qkNormWeight);
+        if (norms && layer.ownKeys)
+            headNorm(s.names.kNorm, layer.kvHeads, s.qkNormWeight);
+        if (s.valueNorm && layer.ownKeys)
+            headNorm("v_norm", layer.kvHeads, false);
     }
 
     [[nodiscard]] AttentionTraits core() const
@@ -161,6 +168,11 @@ struct LayerBuilder {
         b.linear(in(s.names.down), width, s.hidden, {.bias = s.downBias, .conv1d = s.conv1d, .castsInput = s.castsDown});
     }
 
+    [[nodiscard]] ExpertsTraits expertTraits() const
+    {
+        return {s.experts.experts, s.experts.active, s.hidden, s.experts.width, s.experts.activation};
+    }
+
     void expertWeights()
     {
         const auto& e = s.experts;
@@ -187,7 +199,7 @@ struct LayerBuilder {
             b.parameter("bias", {e.experts});
         if (e.scoreCorrection) // moved by the router's own rule, not by gradients
             b.namedParameter(at(s.names.router) + ".e_score_correction_bias", {e.experts}, false);
-        b.add(at(s.names.experts), ExpertsTraits{e.experts, e.active, s.hidden, e.width, e.activation});
+        b.add(at(s.names.experts), expertTraits());
         expertWeights();
         if (e.sharedWidth == 0)
             return;
@@ -196,9 +208,36 @@ struct LayerBuilder {
             b.linear(at(s.names.sharedGate), s.hidden, 1);
     }
 
+    /// Gemma 4: a dense MLP and routed experts, each with norms of its own, whose outputs are added.
+    void mlpAndExperts()
+    {
+        denseMlp(s.names.mlp, layer.width);
+        norm("post_feedforward_layernorm_1", 0);
+        b.add(at("router.norm"), NormTraits{.norm = s.norm, .width = s.hidden, .readers = 1, .savesInput = false});
+        b.add(at("router.proj"), RouterTraits{s.hidden, s.experts.experts, s.experts.active, s.experts.scores, s.experts.groups});
+        b.parameter("weight", {s.experts.experts, s.hidden});
+        b.namedParameter(at("router.scale"), {s.hidden});
+        b.namedParameter(at("router.per_expert_scale"), {s.experts.experts});
+        norm("pre_feedforward_layernorm_2", 0, false);
+        b.add(at("experts"), expertTraits());
+        expertWeights();
+        norm("post_feedforward_layernorm_2", 0);
+    }
+
+    /// Gemma 4: the layer's own embedding of the token, weighed by a gate and projected to the hidden size.
+    void perLayerInput()
+    {
+        b.linear(at("per_layer_input_gate"), s.hidden, s.perLayerWidth, {.savesInput = true, .castsInput = true});
+        b.add(at("act_fn"), ActivationTraits{s.activation, s.perLayerWidth});
+        b.linear(at("per_layer_projection"), s.perLayerWidth, s.hidden);
+        norm("post_per_layer_input_norm", 0);
+    }
+
     void mlp()
     {
-        if (layer.sparse)
+        if (layer.sparse && s.expertsBesideMlp)
+            mlpAndExperts();
+        else if (layer.sparse)
             experts();
         else
             denseMlp(s.names.mlp, layer.width);
@@ -206,10 +245,12 @@ struct LayerBuilder {
             b.dropout(at(s.names.mlpDropout), s.hidden, s.mlpDropout);
         if (!s.names.postMlpNorm.empty())
             norm(s.names.postMlpNorm, 0);
+        if (s.perLayerWidth > 0)
+            perLayerInput();
     }
 
     /// Linears that read the last norm of a post-norm layer: the next layer's, or what follows the stack.
-    [[nodiscard]] std::int64_t readersAfter() const { return isLast ? s.readersAtEnd : attentionReaders(s); }
+    [[nodiscard]] std::int64_t readersAfter() const { return isLast ? s.readersAtEnd : attentionReaders(s, layer); }
 
     void buildPostNorm()
     {
@@ -232,7 +273,7 @@ struct LayerBuilder {
         if (s.order == LayerOrder::PostNorm)
             return buildPostNorm();
         b.part("attention");
-        norm(s.names.norm1, attentionReaders(s) + (s.order == LayerOrder::Parallel ? mlpReaders(s, layer) : 0));
+        norm(s.names.norm1, attentionReaders(s, layer) + (s.order == LayerOrder::Parallel ? mlpReaders(s, layer) : 0));
         if (s.order == LayerOrder::ParallelTwoNorms)
             norm(s.names.norm2, mlpReaders(s, layer), false);
         attention(false);

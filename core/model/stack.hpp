@@ -88,7 +88,9 @@ struct StackLayer {
     bool sparse = false;     ///< routed experts instead of the dense MLP
     std::int64_t width = 0;  ///< of the dense MLP
     std::int64_t heads = 0, kvHeads = 0, headDim = 0, valueDim = 0, rotaryDim = 0;
-    bool qkNorm = true; ///< with StackSpec::qkNorm: not on layers without rotary (Llama 4)
+    bool ownKeys = true;   ///< false: keys and values of an earlier layer are used again (Gemma 4)
+    bool ownValues = true; ///< false: the keys are the values too (Gemma 4)
+    bool qkNorm = true;    ///< with StackSpec::qkNorm: not on layers without rotary (Llama 4)
 };
 
 /// A stack of transformer layers as data: a family fills this in.
@@ -118,6 +120,10 @@ struct StackSpec {
     bool qkNormWeight = true; ///< Llama 4's has none
     bool keyBias = true;      ///< false: none on k even with qkvBias (Whisper)
     bool qkvBias = false, outBias = false, upBias = false, downBias = false, headBias = false;
+    bool valueNorm = false;              ///< Gemma 4: values are normalised without a weight
+    bool expertsBesideMlp = false;       ///< Gemma 4: routed experts and a dense MLP in one layer
+    std::int64_t perLayerWidth = 0;      ///< Gemma 4: every layer gets so many features of its own embedding, 0 = none
+    std::int64_t perLayerVocabulary = 0; ///< rows of that embedding
     bool conv1d = false;
     bool castsDown = false;       ///< T5 converts the input of the MLP's last linear itself, so autocast makes a second copy
     bool startsProjected = false; ///< the first layer reads a linear's output, which autocast has in bf16 (ALBERT)
