@@ -18,6 +18,8 @@ template <class... Fs>
 struct Overloaded : Fs... {
     using Fs::operator()...;
 };
+template <class... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>; // clang 14 does not deduce aggregates by itself
 
 Bytes toBytes(double value)
 {

@@ -119,7 +119,7 @@ Form expertsForm(const ExpertsTraits& traits, const Scene& scene)
     form.backwardWorkspace = pairs * (2 * hidden + 3 * width) * element;
     form.forwardFlops = 2 * pairs * 3 * hidden * width;
     form.backwardFlops = (scene.trainable ? 2 : 1) * form.forwardFlops;
-    form.forwardTraffic = (3 * hidden * width * experts + pairs * (4 * hidden + 8 * width)) * element;
+    form.forwardTraffic = (3 * hidden * width * std::min(experts, pairs) + pairs * (4 * hidden + 8 * width)) * element;
     return form;
 }
 
