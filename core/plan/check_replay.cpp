@@ -112,9 +112,9 @@ private:
             beside = sliced ? std::max(Bytes(), ahead - own.forwardBuffer) : ahead;
         const Bytes before = base() + savedBefore(i);
         Bytes most = before + own.saved + own.kept + own.forwardTransient + lent(i, false) + beside;
-        if (rules().forwardKeepsBuffer && holds(i)) {
+        if (rules().gatherBuffers > 1 && holds(i)) {
             const Bytes kept = own.strategy.reshardAfterForward ? Bytes() : own.kept;
-            most = std::max(most, before + own.gathered + own.forwardBuffer + kept + leftFromLastGather(i) + ahead);
+            most = std::max(most, before + own.gathered + own.forwardBuffer + kept + own.input + leftFromLastGather(i) + ahead);
         }
         return most;
     }
@@ -141,11 +141,17 @@ private:
         const Bytes ahead = gatheredAheadBackward(i);
         const Bytes behind = reducedBehind(i);
         Bytes beside = ahead + behind;
-        if (holds(i) && own.strategy.slices > 1)
-            beside = std::max({Bytes(), behind - own.reduceBuffer, ahead - own.backwardBuffer});
+        if (holds(i) && own.strategy.slices > 1) {
+            // Two slices never hold both buffers between them: the first has the gather, the second the reduction.
+            const Bytes between =
+                own.strategy.slices == 2 ? std::max(own.backwardBuffer, own.reduceBuffer) : own.backwardBuffer + own.reduceBuffer;
+            beside = std::max({Bytes(), own.backwardBuffer + behind - between, ahead + own.reduceBuffer - between});
+        }
         const Bytes alive = base() + gradientsAfter(i) + savedBefore(i) + broughtBackBefore(i);
         const Bytes recomputed = own.strategy.recompute ? own.recomputed : Bytes();
         Bytes most = alive + own.saved + own.kept + recomputed + own.backwardTransient + lent(i, true) + beside;
+        if (rules().gatherBuffers > 1 && holds(i))
+            most = std::max(most, alive + own.saved + own.kept + recomputed + own.gatheredBackward + own.backwardBuffer + behind);
         if (own.reduceTransient > Bytes())
             most = std::max(most, alive + own.reduceTransient + ahead);
         return most;

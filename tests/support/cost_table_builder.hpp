@@ -84,6 +84,7 @@ inline OptionCost option(Strategy strategy, std::int64_t states, std::int64_t sa
     cost.optimizer = Bytes(states - 2 * (states / 4));
     cost.saved = Bytes(saved);
     cost.gathered = strategy.replicated() ? Bytes() : Bytes(transient / 2);
+    cost.gatheredBackward = cost.gathered;
     cost.forwardTransient = Bytes(transient / 2);
     cost.backwardTransient = Bytes(transient);
     cost.forwardCompute = Seconds(compute / 3);
@@ -152,6 +153,8 @@ private:
             cost.saved = Bytes(number(0, 80));
             cost.kept = number(0, 4) == 0 ? Bytes(number(0, 40)) : Bytes();
             cost.gathered = Bytes(number(0, 30));
+            cost.gatheredBackward = number(0, 3) == 0 ? Bytes() : cost.gathered;
+            cost.input = Bytes(number(0, 20));
             cost.forwardBuffer = Bytes(number(0, 10));
             cost.backwardBuffer = Bytes(number(0, 10));
             cost.reduceBuffer = Bytes(number(0, 10));

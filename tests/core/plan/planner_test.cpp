@@ -134,7 +134,6 @@ Tally compareWithBruteForce(MemoryMode mode, std::uint64_t seed, int rounds)
 TEST(Planner, NeverClaimsMoreThanBruteForceFindsOnTheTimeline)
 {
     const Tally tally = compareWithBruteForce(MemoryMode::Timeline, 11, 1500);
-    std::printf("optimal %d, within gap %d, infeasible %d, missed %d\n", tally.optimal, tally.within, tally.infeasible, tally.missed);
     EXPECT_GT(tally.optimal, 8 * tally.within);
     EXPECT_LT(100 * tally.missed, tally.infeasible);
 }
@@ -142,7 +141,6 @@ TEST(Planner, NeverClaimsMoreThanBruteForceFindsOnTheTimeline)
 TEST(Planner, NeverClaimsMoreThanBruteForceFindsOnThePapersBound)
 {
     const Tally tally = compareWithBruteForce(MemoryMode::Paper, 12, 600);
-    std::printf("optimal %d, within gap %d, infeasible %d, missed %d\n", tally.optimal, tally.within, tally.infeasible, tally.missed);
     EXPECT_GT(tally.optimal, 10 * tally.within);
 }
 
