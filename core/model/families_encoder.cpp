@@ -31,8 +31,17 @@ struct BertSizes {
     bool madeIndices = false; ///< positions and token types are made for each sequence (RoBERTa), not taken from a buffer
 };
 
-/// Sizes that the three share. `typeRows` and `positions` are the classes' defaults.
-StackSpec bertStack(ConfigReader& c, BertSizes& sizes, std::string_view activation)
+/// Defaults in which the classes differ.
+struct BertDefaults {
+    std::int64_t hidden = 768;
+    std::int64_t vocabulary = 30522;
+    double dropout = 0.1;
+    std::string_view activation = "gelu";
+};
+constexpr BertDefaults kAlbertDefaults{4096, 30000, 0, "gelu_new"};
+
+/// Sizes that the three share.
+StackSpec bertStack(ConfigReader& c, BertSizes& sizes, const BertDefaults& defaults)
 {
     StackSpec s;
     s.norm = NormKind::Layer;
@@ -41,12 +50,12 @@ StackSpec bertStack(ConfigReader& c, BertSizes& sizes, std::string_view activati
     s.mlpLayout = MlpLayout::Plain;
     s.attention.causal = false;
     s.attention.softmaxInFp32 = false;
-    s.hidden = c.integerOr("hidden_size", 768);
-    s.vocabulary = c.integerOr("vocab_size", 30522, kVocabularyRange);
+    s.hidden = c.integerOr("hidden_size", defaults.hidden);
+    s.vocabulary = c.integerOr("vocab_size", defaults.vocabulary, kVocabularyRange);
     s.positions = s.sequence = c.integerOr("max_position_embeddings", 512, kTokenRange);
-    s.activation = readActivation(c, "hidden_act", activation, false);
-    s.attention.dropout = c.probabilityOr("attention_probs_dropout_prob", 0.1);
-    s.attentionOutDropout = s.mlpDropout = sizes.dropout = c.probabilityOr("hidden_dropout_prob", 0.1);
+    s.activation = readActivation(c, "hidden_act", defaults.activation, false);
+    s.attention.dropout = c.probabilityOr("attention_probs_dropout_prob", defaults.dropout);
+    s.attentionOutDropout = s.mlpDropout = sizes.dropout = c.probabilityOr("hidden_dropout_prob", defaults.dropout);
     sizes.types = c.integerOr("type_vocab_size", 2, kFromZero);
     sizes.embedding = s.hidden;
     return s;
@@ -115,10 +124,10 @@ void bertHeads(ConfigReader& c, const StackSpec& s, const BertSizes& sizes, cons
         classifyPooled("classifier", s.hidden, labelCount(c), b);
 }
 
-void bertLike(ConfigReader& c, ModelBuilder& b, const BertNames& names, std::int64_t padding)
+void bertLike(ConfigReader& c, ModelBuilder& b, const BertNames& names, const BertDefaults& defaults, std::int64_t padding)
 {
     BertSizes sizes;
-    auto s = bertStack(c, sizes, "gelu");
+    auto s = bertStack(c, sizes, defaults);
     s.sequence = std::max<std::int64_t>(1, s.sequence - padding); // RoBERTa keeps rows for padding
     sizes.madeIndices = padding > 0;
     s.names = {.layers = "encoder.layer",
@@ -149,19 +158,19 @@ void bertLike(ConfigReader& c, ModelBuilder& b, const BertNames& names, std::int
 
 void bert(ConfigReader& c, ModelBuilder& b)
 {
-    bertLike(c, b, kBert, 0);
+    bertLike(c, b, kBert, {}, 0);
 }
 
 void roberta(ConfigReader& c, ModelBuilder& b)
 {
-    bertLike(c, b, kRoberta, 2);
+    bertLike(c, b, kRoberta, {.vocabulary = 50265}, 2);
 }
 
 /// ALBERT: the layers of a group are one layer used again and again.
 void albert(ConfigReader& c, ModelBuilder& b)
 {
     BertSizes sizes;
-    auto s = bertStack(c, sizes, "gelu_new");
+    auto s = bertStack(c, sizes, kAlbertDefaults);
     s.names = {.layers = "encoder",
                .attention = "attention",
                .q = "query",
@@ -184,7 +193,7 @@ void albert(ConfigReader& c, ModelBuilder& b)
     const auto layers = c.integerOr("num_hidden_layers", 12, kLayerRange);
     const auto groups = c.integerOr("num_hidden_groups", 1, {1, layers});
     const auto inner = c.integerOr("inner_group_num", 1, {1, 64});
-    const auto heads = c.integerOr("num_attention_heads", 12);
+    const auto heads = c.integerOr("num_attention_heads", 64);
     const auto width = c.integerOr("intermediate_size", 4 * s.hidden);
     s.tied = readTied(c, true);
     setLayers(s, layers * inner, fullHeads(c, s.hidden, heads, width));

@@ -17,7 +17,7 @@ void allSparse(StackSpec& s)
 
 void mixtral(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c, {.keyHeads = 8});
+    auto s = rmsDecoder(c, {.keyHeads = 8, .sequence = 131072});
     setWindows(s, c.optionalInteger("sliding_window", kTokenRange).value_or(0));
     s.experts.experts = c.integerOr("num_local_experts num_experts", 8);
     s.experts.active = c.integerOr("num_experts_per_tok", 2);
@@ -30,7 +30,7 @@ void mixtral(ConfigReader& c, ModelBuilder& b)
 /// Phi-3.5-MoE: Mixtral with LayerNorm and biases.
 void phiMoe(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c, {.keyHeads = 8});
+    auto s = rmsDecoder(c, {.keyHeads = 8, .sequence = 131072});
     s.norm = NormKind::Layer;
     s.normBias = true;
     s.names.router = "mlp.router";
@@ -58,7 +58,7 @@ void qwenSparseLayers(ConfigReader& c, StackSpec& s)
 
 void qwen2Moe(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c);
+    auto s = rmsDecoder(c, {.sequence = 32768});
     s.qkvBias = c.flagOr("qkv_bias", true);
     setQwenWindows(c, s);
     s.names.sharedExperts = "mlp.shared_expert";
@@ -75,7 +75,7 @@ void qwen2Moe(ConfigReader& c, ModelBuilder& b)
 
 void qwen3Moe(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c, {.keyHeads = 4});
+    auto s = rmsDecoder(c, {.keyHeads = 4, .sequence = 32768});
     s.qkNorm = QkNorm::PerHead;
     s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
     setQwenWindows(c, s);
@@ -88,9 +88,9 @@ void qwen3Moe(ConfigReader& c, ModelBuilder& b)
 }
 
 /// Multi-head latent attention, dense first layers, experts that are always on. V2 and V3 differ in the router.
-StackSpec deepseek(ConfigReader& c)
+StackSpec deepseek(ConfigReader& c, std::int64_t sequence)
 {
-    auto s = rmsDecoder(c, {.headDim = 1}); // no head_dim: heads are put together from two parts
+    auto s = rmsDecoder(c, {.headDim = -1, .sequence = sequence}); // heads are put together from two parts
     s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
     s.latent.queryRank = c.optionalInteger("q_lora_rank").value_or(0);
     s.latent.keyValueRank = c.integerOr("kv_lora_rank", 512);
@@ -121,7 +121,7 @@ StackSpec deepseek(ConfigReader& c)
 
 void deepseekV2(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = deepseek(c);
+    auto s = deepseek(c, 2048);
     s.upBias = s.downBias = c.flagOr("mlp_bias", false);
     s.experts.groups = c.optionalInteger("n_group").value_or(1);
     finishDecoder(c, s, b);
@@ -129,7 +129,7 @@ void deepseekV2(ConfigReader& c, ModelBuilder& b)
 
 void deepseekV3(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = deepseek(c);
+    auto s = deepseek(c, 4096);
     s.experts.scores = RouterTraits::Scores::Sigmoid;
     s.experts.scoreCorrection = true;
     s.experts.groups = c.integerOr("n_group", 8);

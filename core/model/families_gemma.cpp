@@ -9,7 +9,8 @@
 namespace loadline {
 namespace {
 
-constexpr RmsDefaults kGemma{.headDim = 256, .tied = true, .activation = "gelu_pytorch_tanh"};
+constexpr RmsDefaults kGemma{.headDim = 256, .tied = true, .activation = "gelu_pytorch_tanh", .keyHeads = 16, .sequence = 8192};
+constexpr RmsDefaults kGemma2{.headDim = 256, .tied = true, .activation = "gelu_pytorch_tanh", .keyHeads = 4, .sequence = 8192};
 
 void gemma(ConfigReader& c, ModelBuilder& b)
 {
@@ -40,7 +41,7 @@ void gemmaWindows(ConfigReader& c, StackSpec& s, std::int64_t window, std::int64
 
 void gemma2(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c, kGemma);
+    auto s = rmsDecoder(c, kGemma2);
     sandwichNorms(s);
     s.attention.hasSdpa = false; // scaled_dot_product_attention has no cap on scores
     s.qkvBias = s.outBias = c.flagOr("attention_bias", false);

@@ -18,7 +18,7 @@ void llama(ConfigReader& c, ModelBuilder& b)
 
 void mistral(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c, {.keyHeads = 8});
+    auto s = rmsDecoder(c, {.keyHeads = 8, .sequence = 131072});
     // A missing key means the class's default of 4096, null means none.
     const std::int64_t missing = c.mentions("sliding_window") ? 0 : c.integerOr("sliding_window", 4096, kTokenRange);
     setWindows(s, c.optionalInteger("sliding_window", kTokenRange).value_or(missing));
@@ -28,7 +28,7 @@ void mistral(ConfigReader& c, ModelBuilder& b)
 /// Phi-3 and Phi-4: one projection for queries, keys and values, one for both branches of the MLP.
 void phi3(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c);
+    auto s = rmsDecoder(c, {.sequence = 4096});
     s.names.attentionDropout = "resid_attn_dropout";
     s.names.mlpDropout = "resid_mlp_dropout";
     s.names.embeddingDropout = "model.embed_dropout";
@@ -48,7 +48,7 @@ void phi3(ConfigReader& c, ModelBuilder& b)
 /// Qwen 1: GPT-2's names, one projection with bias, and a key that counts both branches of the MLP.
 void qwen(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c);
+    auto s = rmsDecoder(c, {.sequence = 8192});
     s.names = {.embedding = "transformer.wte",
                .embeddingDropout = "transformer.drop",
                .layers = "transformer.h",
@@ -75,7 +75,7 @@ void qwen(ConfigReader& c, ModelBuilder& b)
 
 void qwen2(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c);
+    auto s = rmsDecoder(c, {.sequence = 32768});
     s.qkvBias = true;
     setQwenWindows(c, s);
     finishDecoder(c, s, b);
@@ -83,7 +83,7 @@ void qwen2(ConfigReader& c, ModelBuilder& b)
 
 void qwen3(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c, {.headDim = 128});
+    auto s = rmsDecoder(c, {.headDim = 128, .sequence = 32768});
     s.qkNorm = QkNorm::PerHead;
     s.qkvBias = s.outBias = c.flagOr("attention_bias", false);
     setQwenWindows(c, s);
@@ -93,7 +93,7 @@ void qwen3(ConfigReader& c, ModelBuilder& b)
 /// Baichuan keeps q, k and v in "W_pack"; the 13B models have ALiBi and say so only by lacking a position limit.
 void baichuan(ConfigReader& c, ModelBuilder& b)
 {
-    auto s = rmsDecoder(c);
+    auto s = rmsDecoder(c, {.sequence = 4096});
     s.names.qkv = "W_pack";
     s.qkvLayout = QkvLayout::Fused;
     s.attention.positionBias = !c.has("max_position_embeddings");

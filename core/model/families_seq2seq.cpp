@@ -25,7 +25,7 @@ void layersOf(ConfigReader& c, StackSpec& s, std::string_view layerKeys, std::st
 }
 
 /// The parts that BART and Whisper share; both keep fairseq's names.
-Seq2Seq fairseqStacks(ConfigReader& c, LayerOrder order)
+Seq2Seq fairseqStacks(ConfigReader& c, LayerOrder order, std::int64_t hidden, double dropout)
 {
     StackSpec s;
     s.names = {.attention = "self_attn",
@@ -45,9 +45,9 @@ Seq2Seq fairseqStacks(ConfigReader& c, LayerOrder order)
     s.mlpLayout = MlpLayout::Plain;
     s.attention.softmaxInFp32 = false;
     s.upcastsLoss = false;
-    s.hidden = c.integerOr("d_model hidden_size", 1024);
+    s.hidden = c.integerOr("d_model hidden_size", hidden);
     s.activation = readActivation(c, "activation_function", "gelu", false);
-    s.embeddingDropout = s.attentionOutDropout = s.mlpDropout = c.probabilityOr("dropout", 0.1);
+    s.embeddingDropout = s.attentionOutDropout = s.mlpDropout = c.probabilityOr("dropout", dropout);
     s.attention.dropout = c.probabilityOr("attention_dropout", 0);
     s.activationDropout = c.probabilityOr("activation_dropout", 0);
     Seq2Seq both{s, s};
@@ -90,7 +90,7 @@ void positionsNormDropout(const std::string& base, std::int64_t rows, bool once,
 
 void bart(ConfigReader& c, ModelBuilder& b)
 {
-    auto [encoder, decoder] = fairseqStacks(c, LayerOrder::PostNorm);
+    auto [encoder, decoder] = fairseqStacks(c, LayerOrder::PostNorm, 1024, 0.1);
     layersOf(c, encoder, "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", 12, 16, 4096);
     layersOf(c, decoder, "decoder_layers", "decoder_attention_heads", "decoder_ffn_dim", 12, 16, 4096);
     encoder.vocabulary = decoder.vocabulary = c.integerOr("vocab_size", 50265, kVocabularyRange);
@@ -120,7 +120,6 @@ StackSpec t5Stack(ConfigReader& c)
     s.norm = NormKind::T5Rms;
     s.attention.softmaxInFp32 = false;
     s.attention.positionBias = true;
-    s.castsDown = true;
     s.upcastsLoss = false;
     s.hidden = c.integerOr("d_model hidden_size", 512);
     s.vocabulary = c.integerOr("vocab_size", 32128, kVocabularyRange);
@@ -133,6 +132,7 @@ StackSpec t5Stack(ConfigReader& c)
     if (gated)
         name = name == "gated-gelu" ? "gelu_new" : name.substr(6);
     s.activation = activationNamed(c, "feed_forward_proj", name, gated);
+    s.castsDown = s.activation == ActivationKind::Relu; // whose own output stays beside the copy
     s.mlpLayout = gated ? MlpLayout::Gated : MlpLayout::Plain;
     s.names = {.attention = "layer.0.SelfAttention",
                .q = "q",
@@ -215,7 +215,7 @@ void whisperEars(const StackSpec& s, std::int64_t bins, std::int64_t frames, Mod
 
 void whisper(ConfigReader& c, ModelBuilder& b)
 {
-    auto [encoder, decoder] = fairseqStacks(c, LayerOrder::PreNorm);
+    auto [encoder, decoder] = fairseqStacks(c, LayerOrder::PreNorm, 384, 0);
     encoder.keyBias = decoder.keyBias = false;
     encoder.attention.headMajor = decoder.attention.headMajor = true;
     layersOf(c, encoder, "encoder_layers", "encoder_attention_heads", "encoder_ffn_dim", 4, 6, 1536);

@@ -142,11 +142,13 @@ StackSpec rmsDecoder(ConfigReader& c, const RmsDefaults& defaults)
     StackLayer layer;
     layer.width = size("intermediate_size ffn_hidden_size", defaults.width);
     layer.heads = size("num_attention_heads n_heads n_head", defaults.heads);
-    layer.kvHeads = c.integerOr("num_key_value_heads n_kv_heads", defaults.keyHeads > 0 ? defaults.keyHeads : layer.heads);
+    // Null means as many as heads, even where the class has another default for a missing key.
+    const bool ownDefault = defaults.keyHeads > 0 && !c.mentions("num_key_value_heads");
+    layer.kvHeads = c.integerOr("num_key_value_heads n_kv_heads", ownDefault ? defaults.keyHeads : layer.heads);
     requireSharedHeads(c, layer, "num_key_value_heads");
     if (const auto given = c.optionalInteger("head_dim kv_channels"))
         layer.headDim = *given;
-    else
+    else if (defaults.headDim >= 0)
         layer.headDim = defaults.headDim > 0 ? c.integerOr("head_dim", defaults.headDim) : dividedHeads(c, s.hidden, layer.heads);
     layer.valueDim = layer.rotaryDim = layer.headDim;
     s.activation = readActivation(c, "hidden_activation hidden_act", defaults.activation, true);

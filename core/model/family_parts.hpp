@@ -14,7 +14,7 @@ namespace loadline {
 
 /// Defaults in which the RMSNorm decoders differ. A size of 0 has no default: its key must be there.
 struct RmsDefaults {
-    std::int64_t headDim = 0; ///< 0: hidden / heads
+    std::int64_t headDim = 0; ///< 0: hidden / heads; -1: none, the family puts heads together itself
     bool tied = false;
     std::string_view activation = "silu";
     std::int64_t hidden = 0, width = 0, layers = 0, heads = 0;
