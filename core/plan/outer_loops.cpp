@@ -21,7 +21,7 @@ struct Node {
 };
 
 /// Best first: the node that promises the least time per sample is looked at next, so that most candidates are never
-/// solved (solver.md 8.3).
+/// solved (docs/planning.md 6).
 class OuterSearch {
 public:
     explicit OuterSearch(const PlanRequest& request) : m_request(request), m_bounds(request) {}

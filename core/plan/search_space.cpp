@@ -12,7 +12,7 @@
 namespace loadline {
 namespace {
 
-/// Above this many ticks a step, doubles in the bounds would lose whole ticks (solver.md 2).
+/// Above this many ticks a step, doubles in the bounds would lose whole ticks (docs/sources.md, Search experiments).
 constexpr double kMostTicks = 4503599627370496.0; // 2^52
 
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;

@@ -31,7 +31,7 @@ struct SearchSpace {
     [[nodiscard]] Seconds seconds(std::int64_t ticks) const { return Seconds(static_cast<double>(ticks) / ticksPerSecond); }
 };
 
-/// Seconds become whole ticks here, once: sums no longer depend on their order (solver.md 10).
+/// Seconds become whole ticks here, once: sums no longer depend on their order (docs/planning.md 1).
 /// Errors: a table without units, a unit without options, seconds or bytes that are negative or not finite, a pin that
 /// matches nothing or asks for what a unit does not have.
 Result<SearchSpace> makeSearchSpace(CostTable table, const std::vector<Pin>& pins);
