@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/answer.hpp"
+
+#include "core/base/text.hpp"
+#include "core/cost/cost_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+
+namespace loadline {
+namespace {
+
+constexpr int kTradeOffSteps = 160; ///< budgets across the range: more than the chart has pixels for steps
+constexpr std::int64_t kTradeOffWork = 20'000'000; ///< per stair; the same on every machine
+
+bool sameOptions(const RequestOptions& a, const RequestOptions& b)
+{
+    const auto key = [](const RequestOptions& o) {
+        return std::tie(o.model, o.lora, o.cluster, o.nodes, o.gpusPerNode, o.sequence, o.batch, o.accumulation, o.globalBatch,
+                        o.granularity, o.groups, o.recompute, o.unit, o.precision, o.attention, o.dropout, o.optimizer, o.overhead, o.memory,
+                        o.time, o.runtime, o.profile, o.pins, o.work);
+    };
+    return key(a) == key(b);
+}
+
+/// With the batch, accumulation and recomputation that the search chose.
+const Setup& shownSetup(const PlanAnswer& answer)
+{
+    return answer.outcome->plan ? answer.outcome->plan->table.setup : answer.resolved.request.setup;
+}
+
+/// Where the planner of the chosen table ends: below the first nothing fits, above the second nothing changes.
+void fillRange(PlanAnswer& answer, const PlanRequest& request)
+{
+    const PlanOutcome& outcome = *answer.outcome;
+    if (outcome.infeasible)
+        answer.least = outcome.infeasible->leastBudget;
+    Setup setup = outcome.plan ? outcome.plan->table.setup : request.setup;
+    auto table = buildCostTable(setup);
+    if (!table)
+        return;
+    const auto planner = Planner::prepare(*std::move(table), request.pins);
+    if (!planner)
+        return;
+    answer.most = planner->mostBudget();
+    if (outcome.plan)
+        answer.least = planner->leastBudget();
+    // A batch or recomputation that the search chooses lets smaller budgets work than the chosen one needs.
+    if (outcome.plan && request.chooseBatch && setup.batch > 1) {
+        setup.batch = 1;
+        if (auto least = buildCostTable(setup)) {
+            if (const auto smallest = Planner::prepare(*std::move(least), request.pins))
+                answer.least = std::min(answer.least, smallest->leastBudget());
+        }
+    }
+}
+
+} // namespace
+
+bool operator==(const Inputs& a, const Inputs& b)
+{
+    return a.model == b.model && a.budget == b.budget && sameOptions(a.options, b.options);
+}
+
+Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, const std::stop_token& stop)
+{
+    auto resolved = resolveRequest(inputs.options, inputs.model);
+    if (!resolved)
+        return resolved.error();
+    PlanRequest& request = resolved->request;
+    request.budget = inputs.budget;
+    request.limits.stop = stop;
+    auto outcome = makePlan(request);
+    if (!outcome)
+        return outcome.error();
+    auto answer = std::make_shared<PlanAnswer>();
+    answer->inputs = inputs;
+    answer->device = request.setup.cluster.device.memory;
+    answer->outcome = std::make_shared<const PlanOutcome>(*std::move(outcome));
+    if (answer->outcome->plan)
+        answer->timeline = std::make_shared<const Timeline>(playTimeline(answer->outcome->plan->table, answer->outcome->plan->choice));
+    fillRange(*answer, request);
+    answer->resolved = *std::move(resolved);
+    return PlanAnswerPtr(std::move(answer));
+}
+
+std::string granularityFlag(int most)
+{
+    std::string flag = "1";
+    for (const int g : kGranularities) {
+        if (g > 1 && g <= most)
+            flag += fmt::format(",{}", g);
+    }
+    return flag;
+}
+
+int mostGranularity(const std::string& flag)
+{
+    int most = 1;
+    for (const std::string& part : split(flag, ',')) {
+        int value = 0;
+        std::from_chars(part.data(), part.data() + part.size(), value);
+        most = std::max(most, value);
+    }
+    return most;
+}
+
+Result<TradeOffAnswerPtr> answerTradeOff(const PlanAnswer& answer, int granularity, const TradeOffAnswerPtr& known,
+                                         const std::stop_token& stop)
+{
+    Setup setup = shownSetup(answer);
+    setup.granularities.clear();
+    for (const int g : kGranularities) {
+        if (g <= granularity)
+            setup.granularities.push_back(g);
+    }
+    auto table = buildCostTable(setup);
+    if (!table)
+        return table.error();
+    auto result = std::make_shared<TradeOffAnswer>();
+    result->granularity = granularity;
+    result->baselines = baselines(*table, answer.inputs.budget);
+    if (known) {
+        result->stair = known->stair;
+        return TradeOffAnswerPtr(std::move(result));
+    }
+    const auto planner = Planner::prepare(*std::move(table), answer.resolved.request.pins);
+    if (!planner)
+        return planner.error();
+    SearchLimits limits;
+    limits.work = kTradeOffWork;
+    limits.stop = stop;
+    result->stair = planner->tradeOff(kTradeOffSteps, limits);
+    return TradeOffAnswerPtr(std::move(result));
+}
+
+std::string tradeOffKey(const PlanAnswer& answer)
+{
+    RequestOptions options = answer.inputs.options;
+    const Setup& setup = shownSetup(answer);
+    std::string key;
+    for (const std::string* part : {&options.cluster, &options.groups, &options.unit, &options.precision, &options.attention, &options.dropout,
+                                    &options.optimizer, &options.overhead, &options.memory, &options.runtime, &options.profile})
+        key.append(*part).append("\n");
+    for (const std::string& pin : options.pins)
+        key.append(pin).append("\n");
+    return key + fmt::format("{} {} {} {} {}", static_cast<const void*>(answer.inputs.model.get()), setup.sequence, setup.batch,
+                             setup.accumulation, setup.recomputedBlocks);
+}
+
+} // namespace loadline

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/session.hpp"
+
+#include "core/base/json.hpp"
+#include "core/base/text.hpp"
+#include "core/cluster/library.hpp"
+#include "core/model/reader.hpp"
+
+#include <algorithm>
+
+namespace loadline {
+namespace {
+
+QString gib(Bytes bytes)
+{
+    return QString::fromStdString(formatBytes(bytes));
+}
+
+bool isClusterFile(const std::string& name)
+{
+    const auto bundled = bundledModels();
+    if (std::find(bundled.begin(), bundled.end(), name) != bundled.end())
+        return false;
+    const auto text = readFile(name);
+    return text && text->substr(0, 4096).find("\"loadline.cluster/") != std::string::npos;
+}
+
+} // namespace
+
+Session::Session(QObject* parent)
+    : QObject(parent), m_search(new WorkSlot(this)), m_background(new WorkSlot(this)), m_opening(new WorkSlot(this))
+{
+    connect(m_search, &WorkSlot::busyChanged, this, &Session::searchingChanged);
+}
+
+Session::~Session()
+{
+    stop();
+}
+
+void Session::stop()
+{
+    for (WorkSlot* slot : {m_search, m_background, m_opening})
+        slot->clear();
+}
+
+void Session::open(const QString& fileOrName)
+{
+    m_opening->submit([this, name = fileOrName](const std::stop_token&, const WorkSlot::Post&) -> WorkSlot::Delivery {
+        const std::string path = name.toStdString();
+        if (isClusterFile(path)) {
+            const auto cluster = loadCluster(path);
+            return [this, cluster, name] { cluster ? takeCluster(*cluster, name) : emit failed(QString::fromStdString(cluster.error().message)); };
+        }
+        auto model = loadModel(path);
+        if (!model)
+            return [this, message = QString::fromStdString(model.error().message)] { emit failed(message); };
+        auto shared = std::make_shared<const Model>(*std::move(model));
+        return [this, shared, name] { takeModel(shared, name); };
+    });
+}
+
+void Session::setCluster(const QString& fileOrName)
+{
+    m_opening->submit([this, name = fileOrName](const std::stop_token&, const WorkSlot::Post&) -> WorkSlot::Delivery {
+        const auto cluster = loadCluster(name.toStdString());
+        return [this, cluster, name] { cluster ? takeCluster(*cluster, name) : emit failed(QString::fromStdString(cluster.error().message)); };
+    });
+}
+
+void Session::takeModel(const ModelPtr& model, const QString& name)
+{
+    const bool first = !m_inputs.model;
+    Inputs next = m_inputs;
+    next.model = model;
+    next.options.model = name.toStdString();
+    next.options.sequence.reset(); // the new model's own
+    next.options.pins.clear();     // they name the old model's operators
+    if (first) {
+        const auto cluster = resolveCluster(next.options);
+        const auto budget = cluster ? parseBudget(next.options.budget, cluster->device.memory) : Result<Bytes>(cluster.error());
+        if (!budget) {
+            emit failed(QString::fromStdString(budget.error().message));
+            return;
+        }
+        next.budget = *budget;
+        adopt(std::move(next));
+        return;
+    }
+    change(tr("Open %1").arg(QString::fromStdString(model->name)), std::move(next));
+}
+
+void Session::takeCluster(const Cluster& cluster, const QString& name)
+{
+    Inputs next = m_inputs;
+    next.options.cluster = name.toStdString();
+    next.options.nodes.reset();
+    next.options.gpusPerNode.reset();
+    const auto usual = [&](Bytes memory) { return parseBudget(RequestOptions().budget, memory); };
+    const auto old = resolveCluster(m_inputs.options);
+    const bool wasUsual = old && usual(old->device.memory) && *usual(old->device.memory) == m_inputs.budget;
+    if (const auto budget = usual(cluster.device.memory); budget && (wasUsual || next.budget > cluster.device.memory))
+        next.budget = *budget;
+    change(tr("Cluster %1").arg(QString::fromStdString(cluster.name)), std::move(next));
+}
+
+void Session::setSequence(qint64 tokens)
+{
+    Inputs next = m_inputs;
+    next.options.sequence = tokens;
+    change(tr("Sequence %1").arg(tokens), std::move(next));
+}
+
+void Session::setBatch(const QString& batch)
+{
+    Inputs next = m_inputs;
+    next.options.batch = batch.toStdString();
+    change(tr("Batch %1").arg(batch), std::move(next));
+}
+
+void Session::setPrecision(const QString& name)
+{
+    Inputs next = m_inputs;
+    next.options.precision = name.toStdString();
+    change(tr("Precision %1").arg(name), std::move(next));
+}
+
+void Session::setGranularity(int most)
+{
+    Inputs next = m_inputs;
+    next.options.granularity = granularityFlag(most);
+    change(tr("Split granularity %1 \u2192 %2").arg(granularity()).arg(most), std::move(next));
+}
+
+void Session::previewBudget(Bytes budget)
+{
+    m_previewing = true;
+    Inputs asked = m_inputs;
+    asked.budget = budget;
+    search(asked, true);
+}
+
+void Session::commitBudget(Bytes budget, bool repeated)
+{
+    m_previewing = false;
+    Inputs next = m_inputs;
+    next.budget = budget;
+    if (next == m_inputs) {
+        cancelPreview();
+        return;
+    }
+    change(tr("Budget %1 \u2192 %2").arg(gib(m_inputs.budget), gib(budget)), std::move(next),
+           repeated ? QStringLiteral("budget") : QString());
+}
+
+void Session::cancelPreview()
+{
+    m_previewing = false;
+    if (m_committed && m_committed->inputs == m_inputs)
+        settle(m_committed);
+    else if (m_inputs.model)
+        search(m_inputs, false);
+}
+
+void Session::undo()
+{
+    if (auto before = m_history.undo())
+        adopt(*std::move(before));
+}
+
+void Session::redo()
+{
+    if (auto after = m_history.redo())
+        adopt(*std::move(after));
+}
+
+TradeOffAnswerPtr Session::tradeOff(int granularity) const
+{
+    const auto found = m_tradeOffs.find(granularity);
+    return found == m_tradeOffs.end() ? nullptr : found->second;
+}
+
+void Session::change(const QString& name, Inputs next, const QString& merge)
+{
+    if (next == m_inputs)
+        return;
+    m_history.push({name, m_inputs, next, merge});
+    adopt(std::move(next));
+}
+
+void Session::adopt(Inputs next)
+{
+    m_previewing = false;
+    const bool otherModel = next.model != m_inputs.model;
+    m_inputs = std::move(next);
+    if (otherModel) { // answers about the old model are of no use
+        m_search->clear();
+        m_background->clear();
+    }
+    emit inputsChanged();
+    emit historyChanged();
+    if (m_answer && m_answer->inputs == m_inputs)
+        settle(m_answer);
+    else
+        search(m_inputs, false);
+}
+
+void Session::search(const Inputs& asked, bool preview)
+{
+    m_search->submit([this, asked, preview](const std::stop_token& stop, const WorkSlot::Post&) -> WorkSlot::Delivery {
+        const auto result = answerPlan(asked, stop);
+        if (!result)
+            return [this, error = result.error(), asked, preview] { refuse(error, asked, preview); };
+        return [this, answer = *result, preview] { accept(answer, preview); };
+    });
+}
+
+void Session::accept(const PlanAnswerPtr& answer, bool preview)
+{
+    if (answer->inputs == m_inputs && !m_previewing) {
+        settle(answer);
+        return;
+    }
+    if (answer->inputs == m_inputs)
+        m_committed = answer; // a hand moves again already: what to go back to, not what to show
+    // Late answers are worth showing while a hand moves, as long as they differ in nothing but the budget.
+    Inputs sameBudget = m_inputs;
+    sameBudget.budget = answer->inputs.budget;
+    if (!preview || !m_previewing || answer->inputs != sameBudget)
+        return;
+    m_answer = answer;
+    emit answered(answer, true);
+}
+
+void Session::refuse(const Error& error, const Inputs& asked, bool preview)
+{
+    if (!preview && asked == m_inputs) {
+        if (auto before = m_history.dropLast())
+            adopt(*std::move(before));
+    }
+    emit failed(QString::fromStdString(error.message));
+}
+
+void Session::settle(const PlanAnswerPtr& answer)
+{
+    m_answer = answer;
+    m_committed = answer;
+    emit answered(answer, false);
+    computeTradeOffs();
+}
+
+void Session::computeTradeOffs()
+{
+    const std::string key = tradeOffKey(*m_committed);
+    if (key != m_tradeOffKey) {
+        m_background->clear();
+        m_tradeOffKey = key;
+        m_tradeOffs.clear();
+        emit tradeOffChanged(granularity());
+    }
+    // The one on show first, then the slider's others, so that both handles become look-ups.
+    std::vector<int> order{granularity()};
+    for (const int g : kGranularities) {
+        if (g != order.front())
+            order.push_back(g);
+    }
+    m_background->submit([this, key, order, answer = m_committed, known = m_tradeOffs](const std::stop_token& stop,
+                                                                                     const WorkSlot::Post& post) -> WorkSlot::Delivery {
+        for (const int g : order) {
+            const auto have = known.find(g);
+            if (have != known.end() && g != order.front())
+                continue;
+            const auto made = answerTradeOff(*answer, g, have == known.end() ? nullptr : have->second, stop);
+            if (!made || stop.stop_requested())
+                break;
+            post([this, key, stair = *made] {
+                if (key != m_tradeOffKey)
+                    return;
+                m_tradeOffs[stair->granularity] = stair;
+                emit tradeOffChanged(stair->granularity);
+            });
+        }
+        return {};
+    });
+}
+
+} // namespace loadline

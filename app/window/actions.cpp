@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/actions.hpp"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QMainWindow>
+#include <QMenuBar>
+#include <QToolBar>
+#include <QToolButton>
+
+namespace loadline {
+
+Actions::Actions(QMainWindow* window) : QObject(window)
+{
+    open = make(tr("Open\u2026"), QStringLiteral("Ctrl+O"), tr("Open a model (config.json) or a cluster"));
+    openSample = make(tr("Open the sample"), {}, tr("Open the bundled llama3-8b on 8 H100"));
+    savePicture = make(tr("Save a picture\u2026"), QStringLiteral("Ctrl+S"), tr("Write the window as PNG"));
+    copyCommand = make(tr("Copy as command line"), QStringLiteral("Ctrl+Shift+C"), tr("The loadline-plan call that makes this plan"));
+    quit = make(tr("Quit"), QStringLiteral("Ctrl+Q"), tr("Leave Loadline"));
+    undo = make(tr("Undo"), QStringLiteral("Ctrl+Z"), tr("Undo the last change"));
+    redo = make(tr("Redo"), QStringLiteral("Ctrl+Shift+Z"), tr("Redo"));
+    pin = make(tr("Pin"), QStringLiteral("Ctrl+P"), tr("Keep this plan as dotted outline and compare with it"));
+    pin->setCheckable(true);
+    wholeDevice = make(tr("Whole device in view"), QStringLiteral("Ctrl+D"), tr("Scale the memory axis to the device, not to the plan"));
+    wholeDevice->setCheckable(true);
+    findOperator = make(tr("Find an operator"), QStringLiteral("Ctrl+F"), tr("Filter the operators by name"));
+    focusBudget = make(tr("Budget line"), QStringLiteral("Ctrl+B"), tr("Take the budget line with the keyboard"));
+    themeSystem = make(tr("As the system"), {}, {});
+    themeLight = make(tr("Light"), {}, {});
+    themeDark = make(tr("Dark"), {}, {});
+    auto* themes = new QActionGroup(this);
+    for (QAction* theme : {themeSystem, themeLight, themeDark}) {
+        theme->setCheckable(true);
+        themes->addAction(theme);
+    }
+    themeSystem->setChecked(true);
+    keys = make(tr("Keys"), QStringLiteral("?"), tr("All keys"));
+    about = make(tr("About Loadline"), {}, {});
+}
+
+QAction* Actions::make(const QString& words, const QString& key, const QString& tip)
+{
+    auto* action = new QAction(words, this);
+    if (!key.isEmpty())
+        action->setShortcut(QKeySequence(key));
+    action->setToolTip(key.isEmpty() ? tip : tip + QStringLiteral(" (%1)").arg(action->shortcut().toString(QKeySequence::NativeText)));
+    return action;
+}
+
+void Actions::fillMenus(QMainWindow* window) const
+{
+    QMenu* file = window->menuBar()->addMenu(tr("File"));
+    file->addActions({open, openSample, savePicture});
+    file->addSeparator();
+    file->addAction(quit);
+    window->menuBar()->addMenu(tr("Edit"))->addActions({undo, redo, copyCommand});
+    QMenu* view = window->menuBar()->addMenu(tr("View"));
+    view->addActions({wholeDevice, findOperator});
+    view->addMenu(tr("Theme"))->addActions({themeSystem, themeLight, themeDark});
+    window->menuBar()->addMenu(tr("Plan"))->addActions({pin, focusBudget});
+    window->menuBar()->addMenu(tr("Help"))->addActions({keys, about});
+}
+
+void Actions::fillToolBar(QToolBar* bar) const
+{
+    bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
+    for (QAction* action : {open, pin})
+        bar->addAction(action);
+    bar->addSeparator();
+    for (const auto& [action, sign] : {std::pair(undo, QStringLiteral("\u21b6")), std::pair(redo, QStringLiteral("\u21b7"))}) {
+        auto* button = new QToolButton(bar);
+        button->setObjectName(QStringLiteral("plain"));
+        button->setText(sign);
+        button->setAccessibleName(action->text());
+        button->setEnabled(action->isEnabled());
+        QObject::connect(button, &QToolButton::clicked, action, &QAction::trigger);
+        // The sign stays when the action's text becomes the name of a step.
+        QObject::connect(action, &QAction::changed, button, [button, action = action] {
+            button->setEnabled(action->isEnabled());
+            button->setToolTip(action->toolTip());
+        });
+        bar->addWidget(button);
+    }
+    bar->addSeparator();
+}
+
+} // namespace loadline

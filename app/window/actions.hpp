@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+
+class QAction;
+class QMainWindow;
+class QToolBar;
+
+namespace loadline {
+
+/// Every verb of the window in one place: menus, toolbar and scripts are fed from here.
+class Actions : public QObject {
+    Q_OBJECT
+public:
+    explicit Actions(QMainWindow* window);
+
+    QAction* open;
+    QAction* openSample;
+    QAction* savePicture;
+    QAction* copyCommand;
+    QAction* quit;
+    QAction* undo;
+    QAction* redo;
+    QAction* pin;
+    QAction* wholeDevice;
+    QAction* findOperator;
+    QAction* focusBudget;
+    QAction* themeSystem;
+    QAction* themeLight;
+    QAction* themeDark;
+    QAction* keys;
+    QAction* about;
+
+    void fillMenus(QMainWindow* window) const;
+    void fillToolBar(QToolBar* bar) const;
+
+private:
+    QAction* make(const QString& words, const QString& key, const QString& tip);
+};
+
+} // namespace loadline

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/command_line.hpp"
+#include "app/window/main_window.hpp"
+#include "app/window/script.hpp"
+#include "app/window/theme.hpp"
+
+#include <QApplication>
+#include <QDir>
+#include <QFile>
+#include <QTextStream>
+#include <QTimer>
+
+#include <cstdio>
+
+namespace {
+
+using namespace loadline;
+
+constexpr int kUsage = 2; ///< exit code of contract: wrong usage or input
+constexpr int kFault = 3;
+
+int refuse(const QString& sentence)
+{
+    QTextStream(stderr) << QStringLiteral("loadline: ") << sentence << Qt::endl;
+    return kUsage;
+}
+
+/// Qt ends the program where it finds no display; say it in a sentence, or draw without one where only pictures are asked for.
+bool preparePlatform(const CommandLine& line)
+{
+    const bool display = !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+    if (display || !qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
+        return true;
+    if (line.screenshotFolder.isEmpty() && line.script.isEmpty())
+        return false;
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    return true;
+}
+
+/// Waits until the plan is on screen, writes the pictures, leaves.
+void writeAndLeave(MainWindow* window, const QString& folder)
+{
+    auto* tick = new QTimer(window);
+    QObject::connect(tick, &QTimer::timeout, window, [window, folder, tick] {
+        if (!window->message().isEmpty()) {
+            tick->stop();
+            QCoreApplication::exit(refuse(window->message()));
+            return;
+        }
+        if (!window->settled())
+            return;
+        tick->stop();
+        const auto written = window->writePictures(folder);
+        if (!written) {
+            QCoreApplication::exit(refuse(QString::fromStdString(written.error().message)));
+            return;
+        }
+        QTextStream out(stdout);
+        for (const QString& file : *written)
+            out << file << Qt::endl;
+        QCoreApplication::exit(0);
+    });
+    tick->start(20);
+}
+
+int run(int& argc, char** argv, const CommandLine& line)
+{
+    if (line.scale > 0)
+        qputenv("QT_SCALE_FACTOR", QByteArray::number(line.scale));
+    QApplication app(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("loadline"));
+    QApplication::setApplicationVersion(QStringLiteral(LOADLINE_VERSION));
+    rememberSystemTheme();
+    const bool pictures = !line.screenshotFolder.isEmpty() || !line.script.isEmpty();
+    applyTheme(themeOf(line.theme), pictures);
+    QString lines;
+    if (!line.script.isEmpty()) {
+        QFile file(line.script);
+        if (!file.open(QIODevice::ReadOnly))
+            return refuse(QCoreApplication::translate("loadline::CommandLine", "--script: '%1' cannot be read").arg(line.script));
+        lines = QString::fromUtf8(file.read(1 << 20));
+    }
+    if (!line.screenshotFolder.isEmpty() && !QDir().mkpath(line.screenshotFolder))
+        return refuse(QCoreApplication::translate("loadline::CommandLine", "--screenshot: folder '%1' cannot be made").arg(line.screenshotFolder));
+    MainWindow window;
+    window.resize(line.size);
+    window.show();
+    window.openFiles(line.files);
+    ScriptRunner script(&window, lines.split(QLatin1Char('\n')));
+    QObject::connect(&script, &ScriptRunner::failed, &window, [](const QString& sentence) { QCoreApplication::exit(refuse(sentence)); });
+    QObject::connect(&script, &ScriptRunner::done, &window, [&] {
+        line.screenshotFolder.isEmpty() ? QCoreApplication::exit(0) : writeAndLeave(&window, line.screenshotFolder);
+    });
+    if (!line.script.isEmpty())
+        script.start();
+    else if (!line.screenshotFolder.isEmpty())
+        writeAndLeave(&window, line.screenshotFolder);
+    return QApplication::exec();
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    QStringList arguments;
+    for (int i = 1; i < argc; ++i)
+        arguments << QString::fromLocal8Bit(argv[i]);
+    const auto line = parseCommandLine(arguments);
+    if (!line)
+        return refuse(QString::fromStdString(line.error().message));
+    if (line->version || line->help) {
+        QTextStream(stdout) << (line->version ? QStringLiteral("loadline " LOADLINE_VERSION "\n") : usageText());
+        return 0;
+    }
+    if (!preparePlatform(*line))
+        return refuse(QCoreApplication::translate("loadline::CommandLine",
+                                                  "there is no display; write pictures with --screenshot DIR, or plan in the terminal with loadline-plan"));
+    try {
+        return run(argc, argv, *line);
+    } catch (const std::exception& fault) {
+        std::fprintf(stderr, "loadline: fault: %s\n", fault.what());
+        return kFault;
+    }
+}

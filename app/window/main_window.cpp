@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/window/main_window.hpp"
+
+#include "app/window/actions.hpp"
+#include "app/window/choosers.hpp"
+#include "app/window/pictures.hpp"
+#include "app/window/theme.hpp"
+#include "views/charts/budget_handle.hpp"
+#include "views/charts/memory_chart.hpp"
+#include "views/charts/trade_off_chart.hpp"
+#include "views/format/text.hpp"
+#include "views/pages/choice_page.hpp"
+#include "views/pages/detail_tabs.hpp"
+#include "views/pages/step_page.hpp"
+#include "views/panels/fact_strip.hpp"
+#include "views/panels/message_bar.hpp"
+#include "views/panels/operator_panel.hpp"
+#include "views/panels/stop_slider.hpp"
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QLabel>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QSplitter>
+#include <QStatusBar>
+#include <QToolBar>
+#include <QTreeView>
+#include <QVBoxLayout>
+
+namespace loadline {
+namespace {
+
+const QString kSample = QStringLiteral("llama3-8b");
+
+} // namespace
+
+MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Session(this)), m_actions(new Actions(this))
+{
+    setWindowTitle(tr("Loadline"));
+    setWindowIcon(QIcon(QStringLiteral(":/icons/loadline.svg")));
+    setAcceptDrops(true);
+    buildLayout();
+    joinSession();
+    joinActions();
+    joinHandle(m_step->memory()->handle());
+    joinHandle(m_choice->tradeOff()->handle());
+    showHistory();
+}
+
+MainWindow::~MainWindow()
+{
+    m_session->stop(); // before the views that its answers are for
+}
+
+void MainWindow::buildLayout()
+{
+    m_actions->fillMenus(this);
+    auto* bar = addToolBar(tr("Tools"));
+    bar->setMovable(false);
+    bar->setContextMenuPolicy(Qt::PreventContextMenu);
+    m_actions->fillToolBar(bar);
+    m_choosers = new Choosers(bar, this);
+
+    auto* center = new QWidget(this);
+    auto* column = new QVBoxLayout(center);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_facts = new FactStrip(center);
+    m_messages = new MessageBar(center);
+    auto* line = new QWidget(center);
+    line->setObjectName(QStringLiteral("line"));
+    line->setFixedHeight(1);
+    m_operators = new OperatorPanel(center);
+    m_operators->view()->setObjectName(QStringLiteral("operators"));
+    m_step = new StepPage(center);
+    m_choice = new ChoicePage(std::vector<int>(std::begin(kGranularities), std::end(kGranularities)), center);
+    m_details = new DetailTabs(center);
+    for (QWidget* panel : std::initializer_list<QWidget*>{m_operators, m_step, m_choice, m_details}) {
+        if (panel != m_details)
+            panel->setObjectName(QStringLiteral("panel"));
+        panel->setAttribute(Qt::WA_StyledBackground);
+    }
+    auto* across = new QSplitter(Qt::Horizontal, center);
+    across->addWidget(m_operators);
+    across->addWidget(m_step);
+    across->addWidget(m_choice);
+    across->setStretchFactor(1, 1);
+    across->setSizes({296, 848, 294});
+    auto* down = new QSplitter(Qt::Vertical, center);
+    down->addWidget(across);
+    down->addWidget(m_details);
+    down->setStretchFactor(0, 1);
+    down->setSizes({620, 150});
+    for (QSplitter* splitter : {across, down}) {
+        splitter->setHandleWidth(1);
+        splitter->setChildrenCollapsible(false);
+    }
+    m_operators->setMinimumWidth(220);
+    m_step->setMinimumWidth(360);
+    m_choice->setMinimumWidth(220);
+    m_details->setMinimumHeight(60);
+    column->addWidget(m_facts);
+    column->addWidget(line);
+    column->addWidget(m_messages);
+    column->addWidget(down, 1);
+    setCentralWidget(center);
+
+    m_hover = new QLabel(this);
+    m_state = new QLabel(this);
+    m_hover->setMinimumWidth(10);
+    m_hover->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    statusBar()->addWidget(m_hover, 1);
+    statusBar()->addPermanentWidget(m_state);
+    statusBar()->setSizeGripEnabled(false);
+}
+
+void MainWindow::joinSession()
+{
+    connect(m_session, &Session::inputsChanged, this, &MainWindow::showInputs);
+    connect(m_session, &Session::historyChanged, this, &MainWindow::showHistory);
+    connect(m_session, &Session::answered, this, &MainWindow::showAnswer);
+    connect(m_session, &Session::tradeOffChanged, this, [this](int granularity) {
+        if (granularity == m_session->granularity())
+            showTradeOff();
+    });
+    connect(m_session, &Session::searchingChanged, m_facts, &FactStrip::setSearching);
+    connect(m_session, &Session::failed, this, [this](const QString& sentence) {
+        m_messages->showMessage(sentence);
+        showInputs(); // a chooser may show what was refused
+    });
+    connect(m_choosers, &Choosers::modelChosen, m_session, &Session::open);
+    connect(m_choosers, &Choosers::openAsked, this, [this] {
+        showInputs();
+        chooseFile();
+    });
+    connect(m_choosers, &Choosers::clusterChosen, m_session, &Session::setCluster);
+    connect(m_choosers, &Choosers::sequenceChosen, m_session, &Session::setSequence);
+    connect(m_choosers, &Choosers::batchChosen, m_session, &Session::setBatch);
+    connect(m_choosers, &Choosers::precisionChosen, m_session, &Session::setPrecision);
+    connect(m_choice->slider(), &StopSlider::valueChosen, m_session, &Session::setGranularity);
+    const auto hover = [this](const QString& words) { m_hover->setText(words); };
+    connect(m_step, &StepPage::hovered, this, hover);
+    connect(m_choice, &ChoicePage::hovered, this, hover);
+    connect(m_operators, &OperatorPanel::hovered, this, hover);
+    connect(m_operators, &OperatorPanel::unitsChosen, m_step, &StepPage::frameUnits);
+    connect(m_choice, &ChoicePage::unitsChosen, this, [this](const std::vector<std::size_t>& units) {
+        if (!units.empty())
+            m_operators->showUnit(units.front());
+        m_step->frameUnits(units);
+    });
+}
+
+void MainWindow::joinActions()
+{
+    connect(m_actions->open, &QAction::triggered, this, &MainWindow::chooseFile);
+    connect(m_actions->openSample, &QAction::triggered, this, [this] { m_session->open(kSample); });
+    connect(m_actions->savePicture, &QAction::triggered, this, &MainWindow::choosePicture);
+    connect(m_actions->copyCommand, &QAction::triggered, this, [this] {
+        QApplication::clipboard()->setText(commandLineOf(m_session->inputs()));
+        m_hover->setText(tr("Copied: %1").arg(commandLineOf(m_session->inputs())));
+    });
+    connect(m_actions->quit, &QAction::triggered, this, &QWidget::close);
+    connect(m_actions->undo, &QAction::triggered, m_session, &Session::undo);
+    connect(m_actions->redo, &QAction::triggered, m_session, &Session::redo);
+    connect(m_actions->pin, &QAction::toggled, this, &MainWindow::pin);
+    connect(m_actions->wholeDevice, &QAction::toggled, this, [this](bool whole) {
+        if (const PlanAnswerPtr answer = m_session->committed())
+            m_step->memory()->setTop(memoryAxisTop(*answer, whole));
+    });
+    connect(m_actions->findOperator, &QAction::triggered, m_operators, &OperatorPanel::focusFilter);
+    connect(m_actions->focusBudget, &QAction::triggered, this, [this] { m_step->memory()->handle()->setFocus(); });
+    connect(m_actions->themeSystem, &QAction::triggered, this, [] { applyTheme(Theme::System); });
+    connect(m_actions->themeLight, &QAction::triggered, this, [] { applyTheme(Theme::Light); });
+    connect(m_actions->themeDark, &QAction::triggered, this, [] { applyTheme(Theme::Dark); });
+    connect(m_actions->keys, &QAction::triggered, this, &MainWindow::showKeys);
+    connect(m_actions->about, &QAction::triggered, this, &MainWindow::showAbout);
+}
+
+void MainWindow::joinHandle(BudgetHandle* handle)
+{
+    connect(handle, &BudgetHandle::grabbed, this, &MainWindow::grab);
+    connect(handle, &BudgetHandle::moved, this, &MainWindow::move);
+    connect(handle, &BudgetHandle::released, this, [this](Bytes budget) { release(budget, false); });
+    connect(handle, &BudgetHandle::stepped, this, &MainWindow::release);
+    connect(handle, &BudgetHandle::cancelled, this, [this](Bytes budget) {
+        m_dragging = false;
+        m_step->holdAxes(false);
+        showBudget(budget);
+        m_session->cancelPreview();
+    });
+}
+
+void MainWindow::grab()
+{
+    m_dragging = true;
+    m_reference = m_committed;
+    m_step->holdAxes(true);
+    m_step->setGhost(m_pinned ? m_pinned : m_committed);
+}
+
+void MainWindow::move(Bytes budget)
+{
+    showBudget(budget);
+    m_session->previewBudget(budget);
+}
+
+void MainWindow::release(Bytes budget, bool repeated)
+{
+    m_dragging = false;
+    m_step->holdAxes(false);
+    showBudget(budget);
+    m_session->commitBudget(budget, repeated);
+}
+
+void MainWindow::showBudget(Bytes budget)
+{
+    m_step->memory()->handle()->setBudget(budget);
+    m_choice->tradeOff()->setBudget(budget);
+}
+
+void MainWindow::showInputs()
+{
+    const Inputs& inputs = m_session->inputs();
+    m_choosers->setInputs(inputs);
+    m_choice->slider()->setValue(m_session->granularity());
+    if (!m_dragging)
+        showBudget(inputs.budget);
+    if (inputs.model)
+        setWindowTitle(tr("%1 \u2013 Loadline").arg(text(inputs.model->name)));
+    const bool sample = text(inputs.options.model) == kSample;
+    m_state->setText(sample ? tr("Sample model \u00b7 drag the budget line: everything is planned anew") : text(inputs.options.model));
+}
+
+void MainWindow::showAnswer(const PlanAnswerPtr& answer, bool preview)
+{
+    const PlanPicturePtr picture = pictureOf(answer);
+    if (!preview) {
+        m_step->holdAxes(false);
+        if (m_committed && m_committed->outcome != picture->outcome)
+            m_reference = m_committed;
+        if (picture->plan())
+            m_committed = picture;
+        m_step->memory()->setTop(memoryAxisTop(*answer, m_actions->wholeDevice->isChecked()));
+        showBudget(answer->inputs.budget);
+        m_step->setGhost(m_pinned ? m_pinned : picture->plan() ? nullptr : m_committed);
+    }
+    m_shown = picture;
+    for (BudgetHandle* handle : {m_step->memory()->handle(), m_choice->tradeOff()->handle()})
+        handle->setLimits(answer->least, answer->device);
+    m_step->setPicture(picture);
+    m_choice->setPicture(picture);
+    m_operators->setPicture(picture);
+    m_details->setPicture(picture);
+    m_facts->setPicture(picture, m_pinned);
+    showProblem(*answer);
+    const bool automatic = answer->inputs.options.batch == "auto";
+    m_choosers->setChosenBatch(automatic && picture->plan() ? picture->plan()->table.setup.batch : 0);
+    m_actions->pin->setEnabled(picture->plan() || m_pinned);
+}
+
+void MainWindow::showProblem(const PlanAnswer& answer)
+{
+    const auto& why = answer.outcome->infeasible;
+    const QString words = why ? tr("needs %1 at least").arg(bytesText(why->leastBudget)) : QString();
+    m_step->memory()->handle()->setProblem(words);
+    m_choice->tradeOff()->handle()->setProblem(words);
+    if (why)
+        m_choice->setInfeasible(&*why);
+    else
+        m_choice->setChanges(m_reference ? m_reference->plan() : nullptr, m_shown->plan());
+}
+
+void MainWindow::showTradeOff()
+{
+    const PlanAnswerPtr answer = m_session->committed();
+    if (!answer)
+        return;
+    const TradeOffAnswerPtr stair = m_session->tradeOff(m_session->granularity());
+    const Plan* plan = answer->outcome->plan ? &*answer->outcome->plan : nullptr;
+    m_choice->setTradeOff(pictureOf(stair, answer->device), plan ? plan->table.setup.batch : answer->resolved.request.setup.batch);
+    if (stair)
+        m_details->setBaselines(stair->baselines);
+}
+
+void MainWindow::showHistory()
+{
+    const auto& history = m_session->history();
+    m_actions->undo->setEnabled(history.canUndo());
+    m_actions->redo->setEnabled(history.canRedo());
+    m_actions->undo->setText(history.canUndo() ? tr("Undo %1").arg(history.undoName()) : tr("Undo"));
+    m_actions->redo->setText(history.canRedo() ? tr("Redo %1").arg(history.redoName()) : tr("Redo"));
+    m_actions->undo->setToolTip(m_actions->undo->text());
+    m_actions->redo->setToolTip(m_actions->redo->text());
+}
+
+void MainWindow::pin(bool on)
+{
+    m_pinned = on && m_shown && m_shown->plan() ? m_shown : nullptr;
+    m_actions->pin->setText(m_pinned ? tr("Unpin") : tr("Pin"));
+    m_step->setGhost(m_pinned);
+    m_facts->setPicture(m_shown, m_pinned);
+}
+
+bool MainWindow::settled() const
+{
+    return m_session->idle() && m_session->tradeOff(m_session->granularity());
+}
+
+void MainWindow::openFiles(const QStringList& files)
+{
+    // The slot keeps the newest of several, so a cluster among them is opened once the model is there.
+    m_session->open(files.isEmpty() ? kSample : files.first());
+    if (files.size() < 2)
+        return;
+    const QStringList rest = files.mid(1);
+    connect(m_session, &Session::answered, this, [this, rest] { openFiles(rest); }, Qt::SingleShotConnection);
+}
+
+void MainWindow::setTheme(const QString& name)
+{
+    const Theme theme = themeOf(name);
+    QAction* action = theme == Theme::Light ? m_actions->themeLight : theme == Theme::Dark ? m_actions->themeDark : m_actions->themeSystem;
+    action->trigger();
+}
+
+QString MainWindow::message() const
+{
+    return m_messages->message();
+}
+
+Result<bool> MainWindow::writePicture(const QString& file)
+{
+    if (!QWidget::grab().save(file, "PNG"))
+        return ioError(tr("'%1' cannot be written; choose a folder that exists and can be written").arg(file).toStdString());
+    return true;
+}
+
+Result<QStringList> MainWindow::writePictures(const QString& folder)
+{
+    QStringList written;
+    for (int page = 0; page < m_details->count(); ++page) {
+        m_details->setCurrentIndex(page);
+        QCoreApplication::processEvents();
+        const QString name = page == 0 ? QStringLiteral("window") : QStringLiteral("window-page-%1").arg(page + 1);
+        const QString file = QDir(folder).filePath(name + QStringLiteral(".png"));
+        if (const auto done = writePicture(file); !done)
+            return done.error();
+        written << file;
+    }
+    m_details->setCurrentIndex(0);
+    return written;
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event)
+{
+    if (event->mimeData()->hasUrls())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event)
+{
+    QStringList files;
+    for (const QUrl& url : event->mimeData()->urls()) {
+        if (url.isLocalFile())
+            files << url.toLocalFile();
+    }
+    if (!files.isEmpty())
+        openFiles(files);
+    event->acceptProposedAction();
+}
+
+void MainWindow::closeEvent(QCloseEvent* event)
+{
+    m_session->stop();
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::chooseFile()
+{
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open a model or cluster"), {}, tr("Models and clusters (*.json);;All files (*)"));
+    if (!file.isEmpty())
+        m_session->open(file);
+}
+
+void MainWindow::choosePicture()
+{
+    const QString file = QFileDialog::getSaveFileName(this, tr("Save a picture"), QStringLiteral("loadline.png"), tr("Pictures (*.png)"));
+    if (file.isEmpty())
+        return;
+    if (const auto done = writePicture(file); !done)
+        m_messages->showMessage(text(done.error().message));
+}
+
+void MainWindow::showKeys()
+{
+    QStringList lines;
+    for (const QAction* action : m_actions->findChildren<QAction*>()) {
+        if (!action->shortcut().isEmpty())
+            lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText), action->toolTip().section(QStringLiteral(" ("), 0, 0));
+    }
+    lines << tr("On the budget line: arrows 0.1 GiB, with Shift 0.01 GiB, Page keys 1 GiB, Home least feasible, End device, Return types a value, "
+                "Esc during a drag goes back");
+    QMessageBox box(QMessageBox::NoIcon, tr("Keys"), lines.join(QLatin1Char('\n')), QMessageBox::Close, this);
+    box.exec();
+}
+
+void MainWindow::showAbout()
+{
+    QMessageBox::about(this, tr("About Loadline"),
+                       tr("Loadline %1\nPlans sharded data-parallel training under a memory budget.\nGPL-3.0-or-later")
+                           .arg(QApplication::applicationVersion()));
+}
+
+} // namespace loadline

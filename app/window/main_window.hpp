@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "app/session/session.hpp"
+#include "views/models/plan_picture.hpp"
+
+#include <QMainWindow>
+
+class QLabel;
+
+namespace loadline {
+
+class Actions;
+class BudgetHandle;
+class ChoicePage;
+class Choosers;
+class DetailTabs;
+class FactStrip;
+class MessageBar;
+class OperatorPanel;
+class StepPage;
+
+/// Makes the pages and joins their signals to the session. The one place that knows all of them.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+public:
+    explicit MainWindow(QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    void openFiles(const QStringList& files);
+    void setTheme(const QString& name);
+    /// True once everything that was asked for is on screen.
+    [[nodiscard]] bool settled() const;
+    /// Writes one PNG a page into an existing folder; the paths written. Errors name the file.
+    Result<QStringList> writePictures(const QString& folder);
+    Result<bool> writePicture(const QString& file);
+
+    [[nodiscard]] Session& session() { return *m_session; }
+    [[nodiscard]] Actions& actions() { return *m_actions; }
+    [[nodiscard]] Choosers& choosers() { return *m_choosers; }
+    [[nodiscard]] StepPage& stepPage() { return *m_step; }
+    [[nodiscard]] ChoicePage& choicePage() { return *m_choice; }
+    [[nodiscard]] OperatorPanel& operators() { return *m_operators; }
+    [[nodiscard]] FactStrip& facts() { return *m_facts; }
+    [[nodiscard]] DetailTabs& details() { return *m_details; }
+    [[nodiscard]] QString message() const;
+
+protected:
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+    void closeEvent(QCloseEvent* event) override;
+
+private:
+    void buildLayout();
+    void joinSession();
+    void joinActions();
+    void joinHandle(BudgetHandle* handle);
+    void showAnswer(const PlanAnswerPtr& answer, bool preview);
+    void showInputs();
+    void showTradeOff();
+    void showHistory();
+    void showBudget(Bytes budget);
+    void showProblem(const PlanAnswer& answer);
+    void grab();
+    void move(Bytes budget);
+    void release(Bytes budget, bool repeated);
+    void pin(bool on);
+    void chooseFile();
+    void choosePicture();
+    void showKeys();
+    void showAbout();
+
+    Session* m_session;
+    Actions* m_actions;
+    Choosers* m_choosers = nullptr;
+    FactStrip* m_facts = nullptr;
+    MessageBar* m_messages = nullptr;
+    OperatorPanel* m_operators = nullptr;
+    StepPage* m_step = nullptr;
+    ChoicePage* m_choice = nullptr;
+    DetailTabs* m_details = nullptr;
+    QLabel* m_hover = nullptr;
+    QLabel* m_state = nullptr;
+    PlanPicturePtr m_shown;     ///< newest picture
+    PlanPicturePtr m_reference; ///< what "what changed" compares with: the plan before this change
+    PlanPicturePtr m_committed; ///< of the inputs as committed last
+    PlanPicturePtr m_pinned;
+    bool m_dragging = false;
+};
+
+} // namespace loadline

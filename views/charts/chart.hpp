@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+class QCustomPlot;
+
+namespace loadline {
+
+/// Margins shared by all charts of one column, so that their areas lie below each other.
+inline constexpr int kChartLeft = 44;
+inline constexpr int kChartRight = 16;
+
+/// A plot in the house's style: no frame, horizontal grid only, few ticks, colours that follow the palette.
+class Chart : public QWidget {
+    Q_OBJECT
+public:
+    explicit Chart(QWidget* parent = nullptr);
+
+    /// Full replots so far. A drag of the budget line must not add one.
+    [[nodiscard]] int replots() const { return m_replots; }
+    [[nodiscard]] QCustomPlot* plot() const { return m_plot; }
+    /// Rectangle of the data in the plot's coordinates.
+    [[nodiscard]] QRect dataArea() const;
+
+signals:
+    void hovered(const QString& words); ///< what is under the mouse, for the status bar; empty when it leaves
+
+protected:
+    void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+    /// Takes colours and fonts from the current palette; calls the base first.
+    virtual void restyle();
+    /// After the plot's size or ranges changed: place what lies on top of it.
+    virtual void arrange() {}
+    /// The mouse is over the data area at this point of the plot, or has left (null).
+    virtual void hoverAt(const QPoint* point);
+    /// Replots once at the end of the event, however often it is asked.
+    void replotSoon();
+
+private:
+    QCustomPlot* m_plot;
+    int m_replots = 0;
+};
+
+} // namespace loadline
