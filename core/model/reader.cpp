@@ -133,8 +133,12 @@ Result<Model> readModel(std::string_view text, std::string_view origin)
         return parsed.error();
     if (!parsed->is_object())
         return invalidInput(fmt::format("{}: a model is a JSON object; give a Hugging Face config.json or a Loadline model", origin));
-    if (parsed->contains("format"))
+    if (parsed->contains("format")) {
+        // Bare words are Python's habit; in our own format a NaN that read as "missing" would hide a mistake.
+        if (const auto strict = parseJson(text, origin); !strict)
+            return strict.error();
         return readModelDocument(*parsed, origin);
+    }
     return readConfig(*parsed, origin);
 }
 
