@@ -5,6 +5,7 @@
 #include "core/plan/knapsack_search.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace loadline {
 
@@ -30,21 +31,12 @@ std::int64_t Knapsack::relaxedBound(std::int64_t budget) const
         return std::numeric_limits<std::int64_t>::max();
     const SearchLimits limits;
     Effort effort(limits);
-    const BestRelaxation start = findStart(*m_prepared, budget, effort);
-    double least = start.relaxation.bound;
-    const double slack = sweepSlack(*m_prepared);
-    std::vector<ThresholdBound> bounds;
-    sweepThresholds(*m_prepared, budget, start.relaxation.price, least + slack, bounds, effort);
-    std::stable_sort(bounds.begin(), bounds.end(), [](const ThresholdBound& a, const ThresholdBound& b) { return a.bound < b.bound; });
-    std::vector<std::uint32_t> levels;
-    for (const ThresholdBound& one : bounds) {
-        if (!one.feasible)
-            continue;
-        if (one.bound - slack > least)
-            break;
-        levelsAt(*m_prepared, one.threshold, levels);
-        least = std::min(least, relax(*m_prepared, levels, budget - one.threshold, start.relaxation.price, effort).bound);
-    }
+    ThresholdBounds bounds(*m_prepared, budget, effort);
+    const ThresholdBound* relaxed = bounds.search(std::numeric_limits<int>::max());
+    double least = relaxed->bound;
+    for (const ThresholdBound& one : bounds.all())
+        if (one.feasible && !one.isRelaxed)
+            least = std::min(least, one.bound - bounds.slack());
     return wholeBound(*m_prepared, least);
 }
 

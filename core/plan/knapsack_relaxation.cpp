@@ -117,69 +117,74 @@ Relaxation relax(const Prepared& problem, const std::vector<std::uint32_t>& leve
     }
 }
 
-double sweepSlack(const Prepared& problem)
+ThresholdBounds::ThresholdBounds(const Prepared& problem, std::int64_t budget, Effort& effort)
+    : m_problem(problem), m_budget(budget), m_effort(effort)
 {
     const double steps = static_cast<double>(problem.groups.size() + problem.drops.size());
-    return problem.slack + steps * static_cast<double>(problem.mostTicks) * 0x1p-50;
+    m_slack = problem.slack + steps * static_cast<double>(problem.mostTicks) * 0x1p-50;
+    m_bounds.resize(problem.thresholds.size());
+    for (std::size_t i = 0; i < m_bounds.size(); ++i)
+        m_bounds[i].threshold = problem.thresholds[i];
+    sweep(0, std::numeric_limits<double>::infinity());
 }
 
-void sweepThresholds(const Prepared& problem, std::int64_t budget, double price, double until, std::vector<ThresholdBound>& bounds,
-                     Effort& effort)
+/// Each group falls one level at a time.
+void ThresholdBounds::sweep(double price, double until)
 {
-    bounds.clear();
-    effort.spend(static_cast<std::int64_t>(problem.groups.size()));
+    m_effort.spend(static_cast<std::int64_t>(m_problem.groups.size()));
     double value = 0;         // sum of min(ticks + price x persist) under the present threshold
     std::int64_t persist = 0; // least sum of persist under it
     const auto add = [&](std::uint32_t group, std::uint32_t level, std::int64_t sign) {
-        const Corner& corner = problem.corners[cheapestCorner(problem, level, price)];
-        const std::int64_t count = sign * problem.groups[group].count;
+        const Corner& corner = m_problem.corners[cheapestCorner(m_problem, level, price)];
+        const std::int64_t count = sign * m_problem.groups[group].count;
         value += static_cast<double>(count) * (static_cast<double>(corner.ticks) + price * static_cast<double>(corner.persist));
-        persist += count * problem.corners[problem.levels[level].firstCorner].persist;
+        persist += count * m_problem.corners[m_problem.levels[level].firstCorner].persist;
     };
-    for (std::uint32_t i = 0; i < problem.groups.size(); ++i)
-        add(i, problem.groups[i].endLevel - 1, 1);
-    // The value only grows as the threshold falls, so its part without the threshold bounds all that follow.
-    const double least = static_cast<double>(problem.thresholds.back());
+    for (std::uint32_t i = 0; i < m_problem.groups.size(); ++i)
+        add(i, m_problem.groups[i].endLevel - 1, 1);
+    const double least = static_cast<double>(m_problem.thresholds.back());
     std::size_t next = 0;
-    for (const std::int64_t threshold : problem.thresholds) {
+    for (auto one = m_bounds.begin(); one != m_bounds.end(); ++one) {
         const std::size_t first = next;
-        for (; next < problem.drops.size() && problem.drops[next].transient > threshold; ++next) {
-            const Drop& drop = problem.drops[next];
+        for (; next < m_problem.drops.size() && m_problem.drops[next].transient > one->threshold; ++next) {
+            const Drop& drop = m_problem.drops[next];
             add(drop.group, drop.level, -1);
             add(drop.group, drop.level - 1, 1);
         }
-        effort.spend(static_cast<std::int64_t>(next - first));
-        bounds.push_back({threshold, value - price * static_cast<double>(budget - threshold), persist <= budget - threshold});
-        if (value - price * (static_cast<double>(budget) - least) >= until)
-            return;
+        m_effort.spend(static_cast<std::int64_t>(next - first));
+        if (!one->isRelaxed)
+            one->bound = std::max(one->bound, value - price * static_cast<double>(m_budget - one->threshold));
+        one->feasible = persist <= m_budget - one->threshold;
+        // The value only grows as the threshold falls, so its part without the threshold bounds all that follow.
+        if (value - price * (static_cast<double>(m_budget) - least) < until)
+            continue;
+        for (++one; one != m_bounds.end(); ++one)
+            if (!one->isRelaxed)
+                one->bound = std::max(one->bound, until);
+        return;
     }
 }
 
-BestRelaxation findStart(const Prepared& problem, std::int64_t budget, Effort& effort)
+const ThresholdBound* ThresholdBounds::search(int most)
 {
-    BestRelaxation best;
-    if (budget < problem.leastBudget)
-        return best;
-    std::vector<ThresholdBound> bounds;
+    const ThresholdBound* best = nullptr;
     std::vector<std::uint32_t> levels;
-    constexpr double kNoEnd = std::numeric_limits<double>::infinity();
-    sweepThresholds(problem, budget, 0, kNoEnd, bounds, effort);
-    std::int64_t threshold = std::find_if(bounds.begin(), bounds.end(), [](const ThresholdBound& one) { return one.feasible; })->threshold;
     double price = 0;
-    for (int round = 0; round < 6; ++round) {
-        levelsAt(problem, threshold, levels);
-        const Relaxation now = relax(problem, levels, budget - threshold, price, effort);
-        if (!best.relaxation.feasible || now.bound < best.relaxation.bound)
-            best = {threshold, now};
-        price = now.price;
-        sweepThresholds(problem, budget, price, now.bound, bounds, effort);
-        const ThresholdBound* least = nullptr;
-        for (const ThresholdBound& one : bounds)
+    for (int count = 0; count < most; ++count) {
+        ThresholdBound* least = nullptr;
+        for (ThresholdBound& one : m_bounds)
             if (one.feasible && (!least || one.bound < least->bound))
                 least = &one;
-        if (!least || least->threshold == threshold || least->bound >= best.relaxation.bound)
+        if (!least || least->isRelaxed)
             break;
-        threshold = least->threshold;
+        levelsAt(m_problem, least->threshold, levels);
+        least->relaxation = relax(m_problem, levels, m_budget - least->threshold, price, m_effort);
+        least->bound = least->relaxation.bound;
+        least->isRelaxed = true;
+        if (!best || least->bound < best->bound)
+            best = least;
+        price = least->relaxation.price;
+        sweep(price, best->bound + m_slack);
     }
     return best;
 }

@@ -21,28 +21,39 @@ struct Relaxation {
 /// Solves it for `levels` (one a group) and `room` = budget - threshold bytes. `firstPrice` > 0 saves iterations.
 Relaxation relax(const Prepared& problem, const std::vector<std::uint32_t>& levels, std::int64_t room, double firstPrice, Effort& effort);
 
-/// The bound of one threshold at some multiplier: weaker than `relax`, but all thresholds cost one walk.
+/// What is known of one threshold.
 struct ThresholdBound {
     std::int64_t threshold = 0;
-    double bound = 0;
+    double bound = 0; ///< the best at any multiplier tried: weaker than its own relaxation's, but all thresholds cost one walk
     bool feasible = false;
-};
-
-/// Bounds of all thresholds at `price`, from the largest down, until none below can stay under `until`.
-void sweepThresholds(const Prepared& problem, std::int64_t budget, double price, double until, std::vector<ThresholdBound>& bounds,
-                     Effort& effort);
-
-/// Ticks by which the sums of `sweepThresholds` can be off.
-double sweepSlack(const Prepared& problem);
-
-/// The threshold with the least relaxed bound, and that bound.
-struct BestRelaxation {
-    std::int64_t threshold = 0;
+    bool isRelaxed = false; ///< `relaxation` is set, and `bound` is its
     Relaxation relaxation;
 };
 
-/// Goes to and fro between multiplier and threshold. Not proved to be the least; a start. `feasible` false if nothing fits.
-BestRelaxation findStart(const Prepared& problem, std::int64_t budget, Effort& effort);
+/// Bounds of all thresholds, raised multiplier by multiplier.
+class ThresholdBounds {
+public:
+    ThresholdBounds(const Prepared& problem, std::int64_t budget, Effort& effort);
+
+    /// Relaxes the threshold with the least bound, again and again, until that is a relaxed one, or `most` were relaxed.
+    /// Null if nothing fits; else the relaxed one with the least bound.
+    const ThresholdBound* search(int most);
+
+    [[nodiscard]] const std::vector<ThresholdBound>& all() const { return m_bounds; } ///< by threshold descending
+    /// Ticks by which a bound that is not a relaxed one can be off.
+    [[nodiscard]] double slack() const { return m_slack; }
+
+    /// Raises all bounds at one more multiplier by a walk from the largest threshold down. Stops where no threshold further down
+    /// can have a bound under `until`: those are raised to that.
+    void sweep(double price, double until);
+
+private:
+    const Prepared& m_problem;
+    std::int64_t m_budget;
+    Effort& m_effort;
+    double m_slack;
+    std::vector<ThresholdBound> m_bounds;
+};
 
 /// `bound` ticks as a whole number that is surely no more than what it bounds.
 std::int64_t wholeBound(const Prepared& problem, double bound);

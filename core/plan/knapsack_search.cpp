@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kFirstCap = 64;
 constexpr std::size_t kWiden = 8;
+constexpr int kMostStarts = 8;         ///< thresholds that are relaxed before the first is searched
 constexpr std::size_t kTriedFirst = 4; ///< thresholds that get a short pass before the first long one
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
@@ -43,13 +44,18 @@ KnapsackPlan Search::run()
     plan.leastBudget = m_problem.leastBudget;
     if (m_budget < m_problem.leastBudget)
         return plan;
-    const BestRelaxation start = findStart(m_problem, m_budget, m_effort);
-    plan.multiplier = start.relaxation.price;
-    Candidate first{start.threshold, start.relaxation.bound, start.relaxation};
+    ThresholdBounds bounds(m_problem, m_budget, m_effort);
+    const ThresholdBound* start = bounds.search(kMostStarts);
+    plan.multiplier = start->relaxation.price;
+    Candidate first;
+    first.threshold = start->threshold;
+    first.relaxation = start->relaxation;
     open(first);
     if (m_switches.warmStart)
         round();
-    findCandidates(start.relaxation.price);
+    // The walks of the start stopped at its bound; those up to the incumbent are wanted now.
+    bounds.sweep(plan.multiplier, static_cast<double>(m_incumbent.target()) + 2 * bounds.slack());
+    findCandidates(bounds);
     for (std::size_t i = 0; i < m_candidates.size() && i < kTriedFirst && !m_effort.stopped(); ++i)
         tryOut(m_candidates[i]);
     while (!m_effort.stopped()) {
@@ -68,14 +74,13 @@ KnapsackPlan Search::run()
     return plan;
 }
 
-void Search::findCandidates(double price)
+void Search::findCandidates(const ThresholdBounds& bounds)
 {
-    std::vector<ThresholdBound> bounds;
-    const double slack = sweepSlack(m_problem);
-    sweepThresholds(m_problem, m_budget, price, static_cast<double>(m_incumbent.target()) + slack, bounds, m_effort);
-    for (const ThresholdBound& one : bounds)
-        if (one.feasible && one.bound <= static_cast<double>(m_incumbent.target()) + slack)
-            m_candidates.push_back({one.threshold, one.bound - slack, {}, kFirstCap});
+    for (const ThresholdBound& one : bounds.all()) {
+        const double bound = one.isRelaxed ? one.bound : one.bound - bounds.slack();
+        if (one.feasible && !isBeaten(bound))
+            m_candidates.push_back({one.threshold, bound, one.relaxation, kFirstCap, one.isRelaxed});
+    }
     std::stable_sort(m_candidates.begin(), m_candidates.end(), [](const Candidate& a, const Candidate& b) { return a.bound < b.bound; });
 }
 

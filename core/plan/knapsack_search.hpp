@@ -36,7 +36,7 @@ private:
         [[nodiscard]] bool isExhausted() const { return cap == 0; }
     };
 
-    void findCandidates(double price);
+    void findCandidates(const ThresholdBounds& bounds);
     Candidate* leastOpen();
     void relaxCandidate(Candidate& candidate);
     void tryOut(Candidate& candidate);
