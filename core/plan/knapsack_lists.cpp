@@ -70,7 +70,7 @@ PassResult PairedLists::run(std::size_t cap, std::size_t mostItems)
         truncate(side.states, side.completion, m_cap);
         meet();
         if (m_effort.stopped()) {
-            m_result.stopped = true;
+            stop();
             break;
         }
         if (side.states.empty())
@@ -79,13 +79,34 @@ PassResult PairedLists::run(std::size_t cap, std::size_t mostItems)
             compactHistory();
             m_nextCompaction = std::max(kFirstCompaction, 2 * m_history.size());
             if (m_nextCompaction > kMostHistory) {
-                m_result.stopped = true;
+                stop();
                 break;
             }
         }
     }
     acceptPair();
     return m_result;
+}
+
+/// Ends a pass between two items. Unless a step was cut short, every better plan still has its part in both lists, or was dropped.
+void PairedLists::stop()
+{
+    m_result.stopped = true;
+    if (m_effort.cancelled()) {
+        m_result.droppedCost = 0;
+        return;
+    }
+    double open = 0;
+    for (const auto& [side, place] : {std::pair(&m_first, Place::First), std::pair(&m_second, Place::Second)}) {
+        complete(m_partial, place);
+        Completion::Walk walk(m_partial);
+        double least = std::numeric_limits<double>::infinity();
+        for (const State& state : side->states)
+            least = std::min(least, static_cast<double>(state.ticks) + m_core.price * static_cast<double>(state.bytes) +
+                                        walk.at(static_cast<double>(m_core.freeBytes - state.bytes)));
+        open = std::max(open, least);
+    }
+    m_result.droppedCost = std::min(m_result.droppedCost, open);
 }
 
 void PairedLists::refresh(Side& side, Place place)
@@ -152,7 +173,7 @@ void PairedLists::completePartly(Completion& completion, Place without, const It
 void PairedLists::takeSingle(const Item& item, Side& side)
 {
     const StateList* kept = &side.states;
-    for (std::uint32_t i = item.first; i < item.end && !m_effort.stopped(); ++i) {
+    for (std::uint32_t i = item.first; i < item.end && !m_effort.cancelled(); ++i) {
         const Deviation& deviation = m_core.deviations[i];
         if (deviation.cost > m_allowance)
             continue;
@@ -199,7 +220,7 @@ void PairedLists::takeCopies(std::uint32_t index, Side& side, Place place)
         const Deviation& deviation = m_core.deviations[item.first + i];
         for (const std::int64_t part : binaryParts(left[i])) {
             left[i] -= part;
-            if (m_effort.stopped())
+            if (m_effort.cancelled())
                 return;
             if (deviation.cost * static_cast<double>(part) <= m_allowance) {
                 m_moves.push_back({item.base, deviation.option, part});

@@ -54,7 +54,7 @@ private:
 
 /// How a pass over the lists ended.
 struct PassResult {
-    bool stopped = false;   ///< by the effort; nothing is proved
+    bool stopped = false;   ///< by the effort; not all items were taken in
     bool truncated = false; ///< states were dropped
     /// Least cost of a choice that was dropped with them; a choice not seen costs at least this.
     double droppedCost = std::numeric_limits<double>::infinity();
@@ -90,6 +90,7 @@ private:
         std::uint32_t hash = 0;
     };
 
+    void stop();
     void takeSingle(const Item& item, Side& side);
     void takeCopies(std::uint32_t index, Side& side, Place place);
     void mergeMoved(const StateList& kept, const StateList& from, const Deviation& deviation, std::int64_t copies, StateList& out);

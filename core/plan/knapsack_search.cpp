@@ -214,15 +214,15 @@ void Search::pass(Candidate& candidate)
     const auto most = static_cast<std::size_t>(std::max<std::int64_t>(m_effort.limits().listCap, 2));
     const std::size_t cap = std::min(candidate.cap, most);
     const PassResult result = m_lists.run(cap, kAll);
-    if (result.stopped) {
-        candidate.cap = 0;
-        return;
-    }
     const bool overdrawn = result.overdrawn < m_incumbent.ticks;
     double bound = m_core.boundOf(result.droppedCost);
     if (overdrawn)
         bound = std::min(bound, static_cast<double>(result.overdrawn));
     candidate.bound = std::max(candidate.bound, bound); // infinite if nothing was left out
+    if (result.stopped) {
+        candidate.cap = 0;
+        return;
+    }
     if (overdrawn && !result.truncated)
         candidate.separate = true; // once more, with copies counted exactly
     else
