@@ -69,6 +69,7 @@ std::optional<Error> faultOf(const Setup& setup, const std::vector<Footprint>& p
                                      stateBytes(precision, setup.optimizer) + 8 * setup.optimizer.stepTransient);
     double bytes = 0;
     for (std::size_t i = 0; i < prints.size(); ++i) {
+        bytes += 16 * static_cast<double>(setup.batch) * static_cast<double>(setup.model->operators[i].tokens.of(setup.sequence));
         for (const Parameter& parameter : setup.model->operators[i].parameters) {
             if (std::any_of(parameter.shape.begin(), parameter.shape.end(), [](std::int64_t extent) { return extent < 0; }))
                 return invalidInput(fmt::format("Parameter {} has a negative size; give its shape as PyTorch stores it.", parameter.name));

@@ -4,6 +4,7 @@
 #include "core/cost/option_sizes.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <string_view>
 #include <unordered_map>
 
@@ -44,8 +45,8 @@ void walkBackward(UnitWalk& walk, const Unit& unit, const std::vector<OperatorFa
     Bytes made;
     Bytes peak;
     Bytes inPlacePeak;
-    for (auto op = unit.operators.rbegin(); op != unit.operators.rend(); ++op) {
-        const auto& [print, residual, gradient, heldToEnd] = facts[*op];
+    for (const std::size_t op : std::views::reverse(unit.operators)) {
+        const auto& [print, residual, gradient, heldToEnd] = facts[op];
         const Bytes alive = left + print.backwardWorkspace + residual;
         made += gradient;
         if (alive + made > peak) {

@@ -31,7 +31,7 @@ std::string storageLabel(const Strategy& strategy, std::int64_t ranks)
 {
     if (strategy.replicated())
         return strategy.slices > 1 ? fmt::format("dp/{}", strategy.slices) : "dp";
-    const std::string group = groupName(strategy.group, ranks);
+    std::string group = groupName(strategy.group, ranks);
     if (strategy.slices == 1)
         return group;
     if (strategy.shardedSlices == strategy.slices)

@@ -91,7 +91,7 @@ std::string unitName(UnitKind kind, const Operator& first)
 {
     if (kind == UnitKind::Operator || first.place != Place::Layer)
         return first.name;
-    const std::string block = blockName(first.name);
+    std::string block = blockName(first.name);
     if (kind == UnitKind::Block)
         return block;
     return first.part.empty() ? first.name : block + "." + first.part;

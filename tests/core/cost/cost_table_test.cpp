@@ -348,6 +348,9 @@ TEST(CostTableErrors, SharingWithNobodyAndAbsurdShapes)
     auto operators = small::stack(1, true);
     operators[operators.size() - 2].sharesWith = "nobody";
     EXPECT_NE(refusal(small::setup(operators)).find("nobody"), std::string::npos);
+    auto weightless = small::setup({small::custom("weightless", 0, 0, 0)});
+    weightless.batch = weightless.sequence = std::int64_t{1} << 62;
+    EXPECT_NE(refusal(weightless).find("2^58"), std::string::npos);
     Operator huge = linear("huge", 8, 8, -1);
     huge.parameters[0].shape = {std::int64_t{1} << 40, std::int64_t{1} << 40};
     EXPECT_NE(refusal(small::setup({huge})).find("2^58"), std::string::npos);
