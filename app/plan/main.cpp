@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string_view>
 
 namespace loadline {
@@ -79,7 +79,6 @@ std::optional<Error> writeOutput(const Arguments& arguments, std::string_view do
 
 int main(int argc, char** argv)
 {
-    std::signal(SIGPIPE, SIG_IGN); // a closed pipe is a failed write, with its own sentence
     try {
         return loadline::run(argc, argv);
     } catch (const std::bad_alloc&) {

@@ -41,6 +41,31 @@ std::string proofText(const PlanOutcome& outcome)
     return fmt::format("within {} % of the lower bound", gap >= 0.01 ? fmt::format("{:.2f}", gap) : fmt::format("{:.1e}", gap));
 }
 
+/// "peak 71.2 of 79.1 GiB", or with both units where they differ.
+std::string ofBudget(Bytes peak, Bytes budget)
+{
+    const auto used = formatBytes(peak);
+    const auto whole = formatBytes(budget);
+    const auto unit = used.find(' ');
+    const bool same = unit != std::string::npos && whole.ends_with(used.substr(unit));
+    return fmt::format("peak {} of {}", same ? used.substr(0, unit) : used, whole);
+}
+
+/// Facts with bars between, broken only at bars.
+std::string joined(const std::vector<std::string>& facts)
+{
+    std::string text;
+    std::size_t width = 0;
+    for (const auto& fact : facts) {
+        const bool fits = width + 3 + fact.size() <= kPageWidth;
+        if (width > 0)
+            text += fits ? " | " : "\n";
+        width = width > 0 && fits ? width + 3 + fact.size() : fact.size();
+        text += fact;
+    }
+    return text + '\n';
+}
+
 std::string peakText(const Plan& plan)
 {
     const auto parts = peakParts(plan);
@@ -62,9 +87,12 @@ std::string baselineText(const std::vector<Baseline>& list, const PlanOutcome& o
                      {"step", TextTable::Align::Right},
                      {"against the plan", TextTable::Align::Right},
                      {"fits", TextTable::Align::Left}});
+    std::string notes;
     for (const auto& baseline : list) {
+        if (!baseline.available && !baseline.note.empty())
+            notes += wrapped(fmt::format("{}: {}", baseline.name, baseline.note), "  ");
         if (!baseline.available) {
-            table.add({baseline.name, "-", "-", "-", "not here: " + baseline.note.substr(0, 40)});
+            table.add({baseline.name, "-", "-", "-", "not here"});
             continue;
         }
         const bool fits = baseline.shortBy <= Bytes(0);
@@ -74,7 +102,7 @@ std::string baselineText(const std::vector<Baseline>& list, const PlanOutcome& o
         table.add({baseline.name, formatBytes(baseline.peak), formatSeconds(baseline.objective), against,
                    fits ? "yes" : "short by " + formatBytes(baseline.shortBy)});
     }
-    return table.empty() ? "" : '\n' + table.text();
+    return table.empty() ? "" : '\n' + table.text() + notes;
 }
 
 std::string infeasibleText(const PlanDocument& document)
@@ -119,10 +147,9 @@ std::string factText(const PlanOutcome& outcome)
 {
     const auto& plan = *outcome.plan;
     const auto& setup = plan.table.setup;
-    std::string text = wrapped(fmt::format("Step {} | peak {} of {} | {} tokens/s | {} exposed communication | {}",
-                                           formatSeconds(plan.objective), formatBytes(plan.peak), formatBytes(outcome.budget),
-                                           formatCount(plan.tokensPerSecond()), formatSeconds(plan.time.exposed), proofText(outcome)),
-                               "");
+    auto text = joined({"Step " + formatSeconds(plan.objective), ofBudget(plan.peak, outcome.budget),
+                        formatCount(plan.tokensPerSecond()) + " tokens/s", formatSeconds(plan.time.exposed) + " exposed communication",
+                        proofText(outcome)});
     const auto other = setup.time == TimeMode::Serial
                            ? fmt::format("{} when communication overlaps compute", formatSeconds(plan.time.overlapped))
                            : fmt::format("{} as the serial sum", formatSeconds(plan.time.serial));
@@ -187,9 +214,10 @@ std::string choiceText(const Plan& plan)
     auto text = table.text();
     if (rows.size() > kMostRows)
         text += fmt::format("  ... and {} more rows; --json has every operator\n", rows.size() - kMostRows);
-    return text +
-           fmt::format("  ~ estimated; dp replicated, zdp sharded over all {} ranks, dN over N, /g in g slices, kofg: k of g slices\n",
-                       plan.table.setup.cluster.ranks());
+    return text + wrapped(fmt::format("~ estimated; dp: replicated, zdp: sharded over all {} ranks, dN: over N, /g: in g slices, kofg: the "
+                                      "first k of g slices sharded",
+                                      plan.table.setup.cluster.ranks()),
+                          "  ");
 }
 
 std::string planText(const PlanDocument& document)

@@ -76,7 +76,9 @@ std::string priceText(const PriceDocument& document, const PricedQuestion& quest
                                     formatBytes(best.peak), best.table.setup.batch, best.table.setup.accumulation,
                                     formatCount(best.tokensPerSecond())),
                         "");
-        text += wrapped(fmt::format("Distance to the optimum: {:.2f} % of its samples per second", 100 * document.distance()), "");
+        const double distance = 100 * document.distance();
+        text += distance >= 0 ? fmt::format("Distance to the optimum: {:.2f} % of its samples per second.\n", distance)
+                              : fmt::format("It would be {:.2f} % above the optimum's samples per second, if it fitted.\n", -distance);
     } else {
         text += fmt::format("No plan fits; the least budget that works is {}.\n", formatBytes(document.leastBudget));
     }

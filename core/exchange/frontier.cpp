@@ -33,7 +33,7 @@ std::string frontierJson(const Frontier& frontier)
     json["accumulation"] = setup.accumulation;
     json["sequence"] = setup.sequence;
     json["ranks"] = setup.cluster.ranks();
-    json["recomputed_blocks"] = setup.recomputedBlocks;
+    json["recomputed_blocks"] = frontier.choosesRecomputation ? Json("auto") : Json(setup.recomputedBlocks);
     json["corners"] = std::move(corners);
     json["provenance"] = {{"model", frontier.provenance.model},
                           {"cluster", frontier.provenance.cluster},

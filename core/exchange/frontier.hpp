@@ -12,6 +12,7 @@ namespace loadline {
 struct Frontier {
     std::vector<TradeOffPoint> points; ///< bytes ascending, seconds descending
     Setup setup;
+    bool choosesRecomputation = false; ///< at each budget anew; else it is the setup's
     Provenance provenance;
 };
 

@@ -206,6 +206,8 @@ std::optional<Error> readFeasible(const Json& root, std::string_view origin, Sav
     outcome.plan->choice = std::move(*choice);
     if (auto problem = readFigures(root, origin, outcome, claims))
         return problem;
+    // The file claims the sum of exposed communication; how it spreads over the units follows from the plan.
+    outcome.plan->time.exposedByUnit = stepTime(outcome.plan->table, outcome.plan->choice).exposedByUnit;
     if (auto problem = readMemory(root, origin, true, outcome, claims))
         return problem;
     const auto& model = *saved.document.setup.model;

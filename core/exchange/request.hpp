@@ -27,7 +27,7 @@ struct RequestOptions {
     std::optional<std::int64_t> globalBatch;
     std::string granularity = "1,2,4,8";
     std::string groups = "auto"; ///< 1, GPUs per node, all ranks
-    std::string recompute = "off";
+    std::string recompute = "auto";
     std::string unit = "operator";
     std::string precision = "bf16-mixed"; ///< name or file
     std::string attention = "auto";
