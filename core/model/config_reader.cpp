@@ -188,7 +188,9 @@ std::int64_t ConfigReader::sizeOf(std::string_view key) const
 std::vector<std::string> ConfigReader::repeatedTexts(std::string_view key)
 {
     std::vector<std::string> out;
-    const auto [name, value] = find(key);
+    const auto found = find(key);
+    const auto& name = found.first;
+    const Json* value = found.second;
     if (value == nullptr)
         return out;
     const auto wrong = [&] {
