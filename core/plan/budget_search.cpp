@@ -179,13 +179,14 @@ private:
     /// Gives what is left of the budget to single units, largest gain first, under the true peak.
     void tradeSlack()
     {
-        constexpr int kTrials = 400;
+        // Each trial plays the timeline once: fewer for long models, so that a drag stays smooth.
+        const int mostTrials = static_cast<int>(100'000 / std::max<std::size_t>(m_state.space.table.units.size(), 250));
         int trials = 0;
         bool improved = m_result.best.has_value();
-        while (improved && trials < kTrials && !proven() && !spent()) {
+        while (improved && trials < mostTrials && !proven() && !spent()) {
             improved = false;
             for (const Move& move : movesOf(*m_result.best)) {
-                if (++trials > kTrials)
+                if (++trials > mostTrials)
                     break;
                 Choice changed = m_result.best->choice;
                 changed[move.unit] = move.option;

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/event_rows.hpp"
 
+#include "core/cost/timeline_player.hpp"
 #include "core/plan/memory_terms.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace loadline {
 namespace {
+
+/// The timeline's sum without a breakdown and without storing events: repairs look at many peaks.
+class Total {
+public:
+    void add(MemoryCategory, Bytes bytes) { m_total += bytes; }
+    void remove(MemoryCategory, Bytes bytes) { m_total -= bytes; }
+    [[nodiscard]] Bytes total() const { return m_total; }
+
+private:
+    Bytes m_total;
+};
 
 std::size_t placeOf(const std::vector<std::uint32_t>& options, std::uint32_t option)
 {
@@ -22,21 +35,29 @@ struct Change {
     double ticksPerByte = std::numeric_limits<double>::infinity();
 };
 
-/// The change that lowers the event for the least time.
-std::optional<Change> cheapestChange(const SearchSpace& space, const EventRow& row, const PricedChoice& now, std::int64_t excess)
+/// The change that lowers `row` for the least time and raises none of the rows `seen` before: without that, repairs of two
+/// events undo each other.
+std::optional<Change> cheapestChange(const SearchSpace& space, const EventRow& row, const std::vector<const EventRow*>& seen,
+                                     const PricedChoice& now, std::int64_t excess)
 {
     std::optional<Change> best;
+    std::vector<std::size_t> lastLooked(space.groups.size(), row.size());
     for (std::size_t unit = 0; unit < row.size(); ++unit) {
-        const auto& options = space.groups[space.groupOfUnit[unit]].options;
-        const std::int64_t bytes = row[unit][placeOf(options, now.choice[unit])];
-        const std::int64_t ticks = space.ticks(unit, now.choice[unit]);
-        for (std::size_t i = 0; i < options.size(); ++i) {
-            const std::int64_t saved = bytes - row[unit][i];
+        const std::size_t group = space.groupOfUnit[unit];
+        const std::size_t alike = std::exchange(lastLooked[group], unit);
+        if (alike < unit && now.choice[alike] == now.choice[unit] && row[alike] == row[unit])
+            continue; // the same change again
+        const auto& options = space.groups[group].options;
+        const std::size_t from = placeOf(options, now.choice[unit]);
+        for (std::size_t to = 0; to < options.size(); ++to) {
+            const std::int64_t saved = row[unit][from] - row[unit][to];
             if (saved <= 0)
                 continue;
-            const double price = static_cast<double>(space.ticks(unit, options[i]) - ticks) / static_cast<double>(std::min(saved, excess));
-            if (!best || price < best->ticksPerByte)
-                best = Change{unit, options[i], price};
+            const std::int64_t ticks = space.ticks(unit, options[to]) - space.ticks(unit, options[from]);
+            const double price = static_cast<double>(ticks) / static_cast<double>(std::min(saved, excess));
+            const auto raises = [&](const EventRow* other) { return (*other)[unit][to] > (*other)[unit][from]; };
+            if ((!best || price < best->ticksPerByte) && std::none_of(seen.begin(), seen.end(), raises))
+                best = Change{unit, options[to], price};
         }
     }
     return best;
@@ -90,7 +111,7 @@ const EventRow& EventRows::row(const Key& key)
     EventRow& row = place->second;
     if (!isNew)
         return row;
-    MemoryTerms terms = termsAt(m_space, {key.phase, key.unit, {}});
+    MemoryTerms terms = key.phase == Phase::Backward ? backwardTermsAlone(m_space, key.unit) : termsAt(m_space, {key.phase, key.unit, {}});
     if (key.neighbours) {
         MemoryTerms more = terms;
         if (addNeighboursOfUnsliced(m_space, key.unit, more))
@@ -105,10 +126,16 @@ const EventRow& EventRows::row(const Key& key)
 
 EventRows::Key EventRows::peakOf(const Choice& choice) const
 {
-    const Timeline timeline = playTimeline(m_space.table, choice);
-    const TimelineEvent& event = timeline.events[timeline.peakEvent];
-    const bool unsliced = m_space.option(event.unit, choice[event.unit]).strategy.slices == 1;
-    return {event.phase, event.unit, event.phase == Phase::Backward && unsliced};
+    Key peak;
+    Bytes most(-1);
+    timeline_player::play<Total>(m_space.table, choice, [&](Phase phase, std::size_t unit, const Total& sum) {
+        if (sum.total() > most) {
+            most = sum.total();
+            peak = {phase, unit, false};
+        }
+    });
+    peak.neighbours = peak.phase == Phase::Backward && m_space.option(peak.unit, choice[peak.unit]).strategy.slices == 1;
+    return peak;
 }
 
 Bytes EventRows::value(const EventRow& row, const Choice& choice) const
@@ -121,15 +148,22 @@ Bytes EventRows::value(const EventRow& row, const Choice& choice) const
 
 PricedChoice repaired(const SearchSpace& space, EventRows& rows, PricedChoice now, Bytes budget)
 {
-    constexpr int kChanges = 60;
+    constexpr int kChanges = 40;
+    constexpr int kSwaps = 10;
+    int swaps = 0;
     const bool timeline = space.table.setup.memory == MemoryMode::Timeline;
+    std::vector<const EventRow*> seen;
     for (int i = 0; timeline && i < kChanges && now.peak > budget; ++i) {
         const EventRows::Key key = rows.peakOf(now.choice);
-        if (key.phase != Phase::Step && swapAtPeak(space, key.unit, now))
+        if (key.phase != Phase::Step && swaps < kSwaps && swapAtPeak(space, key.unit, now)) {
+            ++swaps;
             continue;
+        }
         const EventRow& row = rows.row(key);
         const std::int64_t excess = (now.peak - budget).count();
-        const auto change = cheapestChange(space, row, now, excess);
+        const auto change = cheapestChange(space, row, seen, now, excess);
+        if (std::find(seen.begin(), seen.end(), &row) == seen.end())
+            seen.push_back(&row);
         if (!change)
             break;
         now = priced(space, changed(space, row, now.choice, *change, excess));

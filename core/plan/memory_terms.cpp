@@ -208,6 +208,28 @@ void addEarlierBackward(const Events& events, MemoryTerms& terms, std::size_t pi
     }
 }
 
+/// What is known of a pivot once its own event is in the terms.
+struct AtPivot {
+    Beside beside;
+    std::size_t regionStart = 0;
+    std::int64_t region = 0; ///< the most that its region can have brought back
+};
+
+/// Backward of `pivot` itself.
+AtPivot addPivot(const Events& events, MemoryTerms& terms, std::size_t pivot)
+{
+    addAlive(events, terms, pivot);
+    AtPivot at;
+    at.beside = addBesideBackward(events, terms, pivot);
+    at.regionStart = events.regionStart(pivot);
+    for (std::size_t u = at.regionStart; u < pivot; ++u)
+        at.region += addPersist(terms, u, [&](std::size_t i) { return events.broughtBack(u, i); });
+    for (std::size_t i = 0; i < terms[pivot].size(); ++i)
+        terms[pivot][i].transient =
+            std::max({events.running(pivot, i), events.reducing(pivot, i) - at.beside.notReducing, std::int64_t{0}});
+    return at;
+}
+
 /// How far forward of the last units reaches above backward of the last unit.
 void addForwardReach(const Events& events, MemoryTerms& terms, std::int64_t fall)
 {
@@ -224,20 +246,20 @@ MemoryTerms backwardTerms(const SearchSpace& space, std::size_t pivot)
 {
     const Events events(space);
     MemoryTerms terms = emptyTerms(events);
-    addAlive(events, terms, pivot);
-    const Beside beside = addBesideBackward(events, terms, pivot);
-    const std::size_t regionStart = events.regionStart(pivot);
-    std::int64_t region = 0;
-    for (std::size_t u = regionStart; u < pivot; ++u)
-        region += addPersist(terms, u, [&](std::size_t i) { return events.broughtBack(u, i); });
-
-    for (std::size_t i = 0; i < terms[pivot].size(); ++i)
-        terms[pivot][i].transient = std::max({events.running(pivot, i), events.reducing(pivot, i) - beside.notReducing, std::int64_t{0}});
-    addLaterBackward(events, terms, pivot, regionStart, beside.all);
-    addEarlierBackward(events, terms, pivot, beside.all + region);
-    if (pivot + 1 == terms.size() && regionStart == pivot)
-        addForwardReach(events, terms, beside.all);
+    const AtPivot at = addPivot(events, terms, pivot);
+    addLaterBackward(events, terms, pivot, at.regionStart, at.beside.all);
+    addEarlierBackward(events, terms, pivot, at.beside.all + at.region);
+    if (pivot + 1 == terms.size() && at.regionStart == pivot)
+        addForwardReach(events, terms, at.beside.all);
     shareFarTransients(space, terms, pivot);
+    return terms;
+}
+
+MemoryTerms backwardTermsAlone(const SearchSpace& space, std::size_t pivot)
+{
+    const Events events(space);
+    MemoryTerms terms = emptyTerms(events);
+    addPivot(events, terms, pivot);
     return terms;
 }
 

@@ -26,6 +26,9 @@ using MemoryTerms = std::vector<std::vector<MemoryTerm>>;
 /// Backward of `pivot`. With the last unit: the end of forward, where saved activations are complete.
 MemoryTerms backwardTerms(const SearchSpace& space, std::size_t pivot);
 
+/// Likewise, without what other events reach above it: the event as one plain sum.
+MemoryTerms backwardTermsAlone(const SearchSpace& space, std::size_t pivot);
+
 /// Adds to `backwardTerms` what neighbours hold beside an unsliced pivot, and takes as much as that can be from the pivot's
 /// sliced options, where it may not be there. Then only persist + the pivot's own transient is a bound, as one sum.
 /// False if that would leave an option with less than nothing.
