@@ -51,16 +51,16 @@ std::string ofBudget(Bytes peak, Bytes budget)
     return fmt::format("peak {} of {}", same ? used.substr(0, unit) : used, whole);
 }
 
-/// Facts with bars between, broken only at bars.
+/// Facts with commas between, broken only there.
 std::string joined(const std::vector<std::string>& facts)
 {
     std::string text;
     std::size_t width = 0;
     for (const auto& fact : facts) {
-        const bool fits = width + 3 + fact.size() <= kPageWidth;
+        const bool fits = width + 3 + fact.size() <= kPageWidth; // the comma behind it too
         if (width > 0)
-            text += fits ? " | " : "\n";
-        width = width > 0 && fits ? width + 3 + fact.size() : fact.size();
+            text += fits ? ", " : ",\n";
+        width = width > 0 && fits ? width + 2 + fact.size() : fact.size();
         text += fact;
     }
     return text + '\n';
@@ -134,9 +134,11 @@ std::string setupText(const Setup& setup, const std::vector<Pin>& pins)
                                            formatCount(static_cast<double>(setup.model->parameterCount())), setup.model->operators.size(),
                                            cluster.nodes, cluster.gpusPerNode, cluster.device.name, formatBytes(cluster.device.memory)),
                                "");
-    text += wrapped(fmt::format("batch {} x accumulation {} x {} ranks = {} sequences of {} tokens; {}, {}, runtime {}", setup.batch,
-                                setup.accumulation, cluster.ranks(), setup.batch * setup.accumulation * cluster.ranks(), setup.sequence,
-                                setup.precision.name, setup.optimizer.name, setup.rules.name),
+    text += fmt::format("batch {} x accumulation {} x {} ranks = {} sequences of {} tokens\n", setup.batch, setup.accumulation,
+                        cluster.ranks(), setup.batch * setup.accumulation * cluster.ranks(), setup.sequence);
+    text += wrapped(fmt::format("{}, {}, runtime {}, unit {}, attention {}, {} of {} blocks recomputed", setup.precision.name,
+                                setup.optimizer.name, setup.rules.name, unitWord(setup.unit), attentionWord(setup.attention),
+                                setup.recomputedBlocks, setup.model->layerCount()),
                     "");
     for (const auto& pin : pins)
         text += wrapped(fmt::format("pinned: {} = {}", pin.pattern, pin.strategy), "");
@@ -168,6 +170,9 @@ std::string estimateText(const Plan& plan)
     const auto estimated = std::count_if(units.begin(), units.end(), [](const Unit& unit) { return unit.estimated; });
     if (estimated == 0)
         return "Compute times are measured.\n";
+    if (plan.table.setup.profile)
+        return fmt::format("Compute times of {} of {} units are estimated in part: the profile has no measurement at their sizes.\n",
+                           estimated, units.size());
     if (static_cast<std::size_t>(estimated) == units.size())
         return "All times are estimated from the device's description; --profile takes measured ones.\n";
     return fmt::format("Compute times of {} of {} units are estimated, the others measured.\n", estimated, units.size());

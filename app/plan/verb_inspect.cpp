@@ -101,6 +101,9 @@ Result<Answer> runInspect(const Arguments& arguments)
     if (!resolved)
         return resolved.error();
     const auto& setup = resolved->request.setup;
+    // The cost table refuses sizes whose bytes cannot be counted.
+    if (const auto table = buildCostTable(setup); !table)
+        return table.error();
     const ActivationSettings settings{setup.batch, setup.sequence, setup.precision.compute, setup.attention, setup.dropout};
     std::string json;
     if (arguments.json || !arguments.output.empty())

@@ -66,13 +66,13 @@ std::string priceText(const PriceDocument& document, const PricedQuestion& quest
     for (const auto& note : document.notes)
         text += wrapped("- " + note, "  ");
     const Bytes over = plan.peak - document.budget;
-    text += wrapped(fmt::format("Step {} | peak {} of {} | {} tokens/s | {}", formatSeconds(plan.objective), formatBytes(plan.peak),
+    text += wrapped(fmt::format("Step {}, peak {} of {}, {} tokens/s, {}", formatSeconds(plan.objective), formatBytes(plan.peak),
                                 formatBytes(document.budget), formatCount(plan.tokensPerSecond()),
                                 over > Bytes(0) ? "does not fit, short by " + formatBytes(over) : "fits"),
                     "");
     if (document.optimum) {
         const auto& best = *document.optimum;
-        text += wrapped(fmt::format("Optimum: step {} | peak {} | batch {} x accumulation {} | {} tokens/s", formatSeconds(best.objective),
+        text += wrapped(fmt::format("Optimum: step {}, peak {}, batch {} x accumulation {}, {} tokens/s", formatSeconds(best.objective),
                                     formatBytes(best.peak), best.table.setup.batch, best.table.setup.accumulation,
                                     formatCount(best.tokensPerSecond())),
                         "");

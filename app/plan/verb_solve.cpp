@@ -26,9 +26,10 @@ private:
     std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
 };
 
-Seconds seconds(std::int64_t ticks)
+std::string duration(std::int64_t ticks)
 {
-    return Seconds(static_cast<double>(ticks) * kPicosecond);
+    constexpr std::int64_t kMicrosecond = 1'000'000; // below, no digit of a time in us is left
+    return ticks < kMicrosecond ? fmt::format("{} ps", ticks) : formatSeconds(Seconds(static_cast<double>(ticks) * kPicosecond));
 }
 
 std::string solutionText(const KnapsackPlan& plan, std::int64_t budget, double milliseconds)
@@ -37,10 +38,9 @@ std::string solutionText(const KnapsackPlan& plan, std::int64_t budget, double m
         return fmt::format("Nothing fits {} B; the least budget that works is {} B ({}).\n", budget, plan.leastBudget,
                            formatBytes(Bytes(plan.leastBudget)));
     std::string text = fmt::format(
-        "{} | {} persist + {} transient of {} | {} | {:.3g} ms\n", formatSeconds(seconds(plan.ticks)), formatBytes(Bytes(plan.persist)),
+        "{}, {} persist + {} transient of {}, {}, {:.3g} ms\n", duration(plan.ticks), formatBytes(Bytes(plan.persist)),
         formatBytes(Bytes(plan.transient)), formatBytes(Bytes(budget)),
-        plan.status == SearchStatus::Optimal ? "proven optimal" : fmt::format("lower bound {}", formatSeconds(seconds(plan.lowerBound))),
-        milliseconds);
+        plan.status == SearchStatus::Optimal ? "proven optimal" : fmt::format("lower bound {}", duration(plan.lowerBound)), milliseconds);
     TextTable table({{"class", TextTable::Align::Right}, {"option", TextTable::Align::Right}, {"how many", TextTable::Align::Right}});
     constexpr std::size_t kMostRows = 60;
     std::size_t rows = 0;
