@@ -66,7 +66,7 @@ void readBatch(const ConfigFields& root, TrainingConfig& config)
 {
     config.microBatch = root.whole("train_micro_batch_size_per_gpu", 1, kMostBatch);
     config.accumulation = root.whole("gradient_accumulation_steps", 1, kMostBatch);
-    config.globalBatch = root.whole("train_batch_size", 1, kMostBatch);
+    config.globalBatch = root.whole("train_batch_size", 1, kMostGlobalBatch);
     if (config.globalBatch && config.microBatch && config.accumulation) {
         const auto each = *config.microBatch * *config.accumulation;
         if (*config.globalBatch % each != 0)
@@ -84,7 +84,7 @@ void readNeox(const ConfigFields& root, TrainingConfig& config)
     for (const auto* key : {"pipe-parallel-size", "pipe_parallel_size", "model-parallel-size", "model_parallel_size"})
         leaveOutDegree(root, key);
     for (const auto* key : {"seq-length", "seq_length"}) {
-        if (const auto value = root.whole(key, 1, kMostBatch))
+        if (const auto value = root.whole(key, 1, kMostTokens))
             config.sequence = value;
     }
     for (const auto* key : {"checkpoint-activations", "checkpoint_activations"})

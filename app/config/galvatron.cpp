@@ -74,7 +74,7 @@ TrainingConfig readGalvatron(const ConfigFields& root)
     }
     leaveOutDegree(root, "pp_deg");
     leaveOutDegree(root, "vtp");
-    config.globalBatch = root.whole("global_bsz", 1, kMostBatch);
+    config.globalBatch = root.whole("global_bsz", 1, kMostGlobalBatch);
     config.accumulation = root.whole("chunks", 1, kMostBatch);
     return config;
 }

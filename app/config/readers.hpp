@@ -18,7 +18,10 @@ std::string optimizerRecipe(const ConfigFields& where, const std::string& name, 
 /// Says that a degree of tensor, pipeline, context or expert parallelism is left out; nothing if it is 1.
 void leaveOutDegree(const ConfigFields& where, std::string_view key);
 
-inline constexpr std::int64_t kMostBatch = 1'000'000'000;
+// Products of a batch, an accumulation and a count of ranks stay below 2^63.
+inline constexpr std::int64_t kMostBatch = 1'000'000; ///< micro-batch or accumulation
+inline constexpr std::int64_t kMostGlobalBatch = 1'000'000'000'000;
+inline constexpr std::int64_t kMostTokens = 1LL << 31;
 inline constexpr std::int64_t kMostConfigRanks = 10'000'000;
 
 } // namespace loadline

@@ -87,11 +87,11 @@ TrainingConfig readTorchtitan(const ConfigFields& root)
         if (const auto batch = training.whole(key, 1, kMostBatch))
             config.microBatch = batch;
     }
-    if (const auto global = training.whole("global_batch_size", -1, kMostBatch); global && *global > 0)
+    if (const auto global = training.whole("global_batch_size", -1, kMostGlobalBatch); global && *global > 0)
         config.globalBatch = global;
     else
         config.accumulation = 1;
-    config.sequence = training.whole("seq_len", 1, kMostBatch);
+    config.sequence = training.whole("seq_len", 1, kMostTokens);
     readPrecision(training, config);
     readDegrees(root.object("parallelism"), training, config);
     leaveOutDegree(root.object("experimental"), "pipeline_parallel_degree");
