@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -15,7 +16,8 @@ namespace {
 /// Above this many ticks a step, doubles in the bounds would lose whole ticks (docs/sources.md, Search experiments).
 constexpr double kMostTicks = 4503599627370496.0; // 2^52
 
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
+/// 8 PiB: the search adds up 256 weighted events, which must not overflow.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
 
 bool plausible(Seconds seconds)
 {
@@ -27,10 +29,35 @@ bool plausible(Bytes bytes)
     return bytes.count() >= 0 && bytes.count() < kMostBytes;
 }
 
+/// All that an option can add to any event.
+std::array<Bytes, 21> bytesOf(const OptionCost& cost)
+{
+    return {cost.parameters,
+            cost.optimizer,
+            cost.gradients,
+            cost.steadyGradients,
+            cost.saved,
+            cost.kept,
+            cost.gathered,
+            cost.gatheredBackward,
+            cost.input,
+            cost.forwardTransient,
+            cost.backwardTransient,
+            cost.stepTransient,
+            cost.recomputed,
+            cost.recomputeTransient,
+            cost.forwardBuffer,
+            cost.backwardBuffer,
+            cost.reduceBuffer,
+            cost.reduceTransient,
+            cost.fullGradient,
+            cost.heldGradient,
+            cost.keptToEnd + cost.finalBuffer};
+}
+
 bool plausible(const OptionCost& cost)
 {
-    for (const Bytes bytes : {cost.parameters, cost.optimizer, cost.gradients, cost.saved, cost.kept, cost.gathered, cost.forwardTransient,
-                              cost.backwardTransient, cost.stepTransient})
+    for (const Bytes bytes : bytesOf(cost))
         if (!plausible(bytes))
             return false;
     for (const Seconds seconds :
@@ -53,15 +80,15 @@ std::optional<Error> fault(const CostTable& table)
             if (!plausible(option))
                 return invalidInput(
                     fmt::format("Unit {} has a cost that is negative or too large to plan with; check sizes, batch and links.", unit.name));
-            most = std::max(most, static_cast<double>(option.states().count()) + static_cast<double>(option.saved.count()) +
-                                      static_cast<double>(option.kept.count()) + static_cast<double>(option.forwardTransient.count()) +
-                                      static_cast<double>(option.backwardTransient.count()) +
-                                      static_cast<double>(option.stepTransient.count()));
+            double all = 0;
+            for (const Bytes part : bytesOf(option))
+                all += static_cast<double>(part.count());
+            most = std::max(most, all);
         }
         bytes += most;
     }
     if (bytes > static_cast<double>(kMostBytes) || !plausible(table.overhead) || !plausible(table.constant))
-        return invalidInput("The model needs more than 1 EiB on one rank; check sizes, batch and sequence.");
+        return invalidInput("The model needs more than 8 PiB on one rank; check sizes, batch and sequence.");
     return std::nullopt;
 }
 

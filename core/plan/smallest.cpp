@@ -47,11 +47,15 @@ bool improves(const PricedChoice& candidate, const PricedChoice& now)
 void descend(const SearchSpace& space, PricedChoice& now)
 {
     constexpr int kRounds = 4;
+    // Each trial plays the timeline once.
+    std::size_t trials = 20'000'000 / std::max<std::size_t>(now.choice.size(), 1);
     bool improved = true;
     for (int round = 0; round < kRounds && improved; ++round) {
         improved = false;
         for (const UnitGroup& group : space.groups) {
             for (const std::uint32_t option : leanOptions(space, group)) {
+                if (trials-- == 0)
+                    return;
                 Choice changed = now.choice;
                 for (const std::size_t unit : group.units)
                     changed[unit] = option;

@@ -281,6 +281,31 @@ TEST(Planner, RefusesTablesThatCannotBeAskedAbout)
     EXPECT_FALSE(Planner::prepare(none.build(), {}).ok());
 }
 
+TEST(Planner, RefusesBytesThatNoSumCouldHold)
+{
+    CostTableBuilder builder;
+    builder.units("vast", builder.costClass({option(replicated(), std::int64_t{1} << 54, 0, 0, 0)}));
+    const auto planner = Planner::prepare(builder.build(), {});
+    ASSERT_FALSE(planner.ok());
+    EXPECT_NE(planner.error().message.find("vast"), std::string::npos);
+}
+
+TEST(Planner, KeepsToItsWorkLimit)
+{
+    const Planner planner = prepared(smallTransformer());
+    const Bytes budget = planner.leastBudget() + Bytes((planner.mostBudget() - planner.leastBudget()).count() / 3);
+    const PlanOutcome full = planner.plan(budget);
+    for (const std::int64_t work : {0, 1, 100, 1000}) {
+        SearchLimits limits;
+        limits.work = work;
+        const PlanOutcome outcome = planner.plan(budget, limits);
+        ASSERT_TRUE(outcome.plan.has_value());
+        EXPECT_LE(outcome.plan->peak, budget);
+        EXPECT_LE(outcome.lowerBound.value(), full.plan->objective.value() + kRounding);
+        EXPECT_LT(outcome.work, work + 100'000);
+    }
+}
+
 TEST(Planner, PlansStepsThatLastForDays)
 {
     CostTableBuilder builder(8, loadlineRules());
