@@ -164,7 +164,7 @@ ParsedArguments parseArguments(int argc, const char* const* argv)
         }
     } catch (const CLI::CallForHelp&) {
         const auto verbs = app.get_subcommands();
-        parsed.text = verbs.empty() ? app.help() : verbs.front()->help();
+        parsed.text = verbs.empty() ? app.help() : verbs.front()->help("loadline-plan");
         parsed.finished = true;
     } catch (const CLI::CallForVersion&) {
         parsed.text = fmt::format("loadline-plan {}\n", loadlineVersion());

@@ -224,7 +224,7 @@ TEST(Program, HelpVersionAndMissingVerbs)
          {"inspect", "plan", "frontier", "check", "price", "compare", "export", "import-run", "sessions", "solve", "list"}) {
         const auto run = runPlanner({verb, "--help"});
         EXPECT_EQ(run.code, 0) << verb;
-        EXPECT_THAT(run.out, HasSubstr("Usage")) << verb;
+        EXPECT_THAT(run.out, HasSubstr(std::string("Usage: loadline-plan ") + verb)) << verb;
     }
     EXPECT_EQ(runPlanner({"--version"}).code, 0);
     EXPECT_EQ(runPlanner({}).code, 2);
