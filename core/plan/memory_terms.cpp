@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/memory_terms.hpp"
 
+#include "core/plan/memory_events.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -12,91 +14,7 @@ namespace {
 /// what lies further from the pivot has more saved activations between itself and the peak.
 constexpr std::size_t kUnitsApart = 12;
 
-/// The event formulas of core/cost/timeline.hpp, per unit and option.
-class Events {
-public:
-    explicit Events(const SearchSpace& space) : m_space(space) {}
-
-    [[nodiscard]] std::size_t units() const { return m_space.table.units.size(); }
-    [[nodiscard]] const RuntimeRules& rules() const { return m_space.table.setup.rules; }
-    [[nodiscard]] const std::vector<std::uint32_t>& options(std::size_t unit) const
-    {
-        return m_space.groups[m_space.groupOfUnit[unit]].options;
-    }
-    [[nodiscard]] const OptionCost& cost(std::size_t unit, std::size_t i) const { return m_space.option(unit, options(unit)[i]); }
-    [[nodiscard]] const Unit& unit(std::size_t index) const { return m_space.table.units[index]; }
-    [[nodiscard]] bool holds(std::size_t index) const { return unit(index).parameters > 0 && !unit(index).root; }
-
-    [[nodiscard]] std::int64_t always(std::size_t u, std::size_t i) const
-    {
-        const OptionCost& c = cost(u, i);
-        return (c.parameters + c.optimizer + c.steadyGradients + c.keptToEnd).count();
-    }
-    [[nodiscard]] std::int64_t before(std::size_t u, std::size_t i) const { return (cost(u, i).saved + cost(u, i).kept).count(); }
-    [[nodiscard]] std::int64_t after(std::size_t u, std::size_t i) const
-    {
-        const OptionCost& c = cost(u, i);
-        return c.heldGradient.count() + (unit(u).root ? 0 : (c.gradients - c.steadyGradients).count());
-    }
-    /// What a recomputed unit holds while later units of its region run backward.
-    [[nodiscard]] std::int64_t broughtBack(std::size_t u, std::size_t i) const
-    {
-        const OptionCost& c = cost(u, i);
-        return c.recomputed.count() + (rules().recomputeKeepsGathered ? c.gathered.count() : 0);
-    }
-    /// Above what is alive with `before` counted, while it runs backward or reduces.
-    [[nodiscard]] std::int64_t backward(std::size_t u, std::size_t i) const { return std::max(running(u, i), reducing(u, i)); }
-    [[nodiscard]] std::int64_t running(std::size_t u, std::size_t i) const
-    {
-        return (cost(u, i).backwardTransient + cost(u, i).recomputed).count();
-    }
-    [[nodiscard]] std::int64_t reducing(std::size_t u, std::size_t i) const { return cost(u, i).reduceTransient.count() - before(u, i); }
-
-    template <class Value>
-    [[nodiscard]] std::int64_t most(std::size_t u, Value value) const
-    {
-        std::int64_t result = 0;
-        for (std::size_t i = 0; i < options(u).size(); ++i)
-            result = std::max(result, value(i));
-        return result;
-    }
-
-    [[nodiscard]] bool alwaysRecomputed(std::size_t u) const
-    {
-        for (std::size_t i = 0; i < options(u).size(); ++i)
-            if (!cost(u, i).strategy.recompute)
-                return false;
-        return true;
-    }
-    /// First unit of the region that certainly is brought back together with `u`; `u` itself if none is.
-    [[nodiscard]] std::size_t regionStart(std::size_t u) const
-    {
-        std::size_t first = u;
-        while (first > 0 && alwaysRecomputed(first) && alwaysRecomputed(first - 1) && unit(first - 1).layer == unit(u).layer)
-            --first;
-        return first;
-    }
-    [[nodiscard]] std::size_t regionEnd(std::size_t u) const
-    {
-        std::size_t last = u;
-        while (last + 1 < units() && alwaysRecomputed(last + 1) && unit(last + 1).layer == unit(u).layer)
-            ++last;
-        return last;
-    }
-    /// Sliced units hold buffers of their own, beside which the neighbours' may not count.
-    [[nodiscard]] bool feelsNeighbours(std::size_t u) const
-    {
-        for (std::size_t i = 0; holds(u) && i < options(u).size(); ++i)
-            if (cost(u, i).strategy.slices > 1)
-                return false;
-        return true;
-    }
-
-private:
-    const SearchSpace& m_space;
-};
-
-MemoryTerms emptyTerms(const Events& events)
+MemoryTerms emptyTerms(const MemoryEvents& events)
 {
     MemoryTerms terms(events.units());
     for (std::size_t u = 0; u < terms.size(); ++u)
@@ -117,7 +35,7 @@ std::int64_t addPersist(MemoryTerms& terms, std::size_t unit, Value value)
 }
 
 /// Everything alive when `pivot` starts its backward, its own transient and its region's activations apart.
-void addAlive(const Events& events, MemoryTerms& terms, std::size_t pivot)
+void addAlive(const MemoryEvents& events, MemoryTerms& terms, std::size_t pivot)
 {
     for (std::size_t u = 0; u < terms.size(); ++u)
         addPersist(terms, u, [&](std::size_t i) { return events.always(u, i) + (u <= pivot ? events.before(u, i) : events.after(u, i)); });
@@ -130,7 +48,7 @@ struct Beside {
 };
 
 /// Adds what the neighbours of an unsliced unit hold while it runs backward.
-void addNeighbours(const Events& events, MemoryTerms& terms, std::size_t pivot, Beside& most)
+void addNeighbours(const MemoryEvents& events, MemoryTerms& terms, std::size_t pivot, Beside& most)
 {
     std::int64_t behind = 0;
     for (std::size_t u = pivot + 1; u < events.units() && events.rules().reductionOverlapsNext; ++u) {
@@ -151,7 +69,7 @@ void addNeighbours(const Events& events, MemoryTerms& terms, std::size_t pivot, 
 }
 
 /// Adds what neighbours and lenders of tied parameters hold while `pivot` runs backward.
-Beside addBesideBackward(const Events& events, MemoryTerms& terms, std::size_t pivot)
+Beside addBesideBackward(const MemoryEvents& events, MemoryTerms& terms, std::size_t pivot)
 {
     Beside most;
     for (const std::size_t owner : events.unit(pivot).borrows)
@@ -181,7 +99,7 @@ void shareFarTransients(const SearchSpace& space, MemoryTerms& terms, std::size_
 }
 
 /// How far backward of units below `pivot` reaches above it: later, with more gradients and fewer activations.
-void addLaterBackward(const Events& events, MemoryTerms& terms, std::size_t pivot, std::size_t regionStart, std::int64_t fall)
+void addLaterBackward(const MemoryEvents& events, MemoryTerms& terms, std::size_t pivot, std::size_t regionStart, std::int64_t fall)
 {
     for (std::size_t u = pivot; u-- > 0;) {
         const bool inRegion = u >= regionStart;
@@ -197,7 +115,7 @@ void addLaterBackward(const Events& events, MemoryTerms& terms, std::size_t pivo
 }
 
 /// And of units above it: earlier, with more activations and fewer gradients.
-void addEarlierBackward(const Events& events, MemoryTerms& terms, std::size_t pivot, std::int64_t fall)
+void addEarlierBackward(const MemoryEvents& events, MemoryTerms& terms, std::size_t pivot, std::int64_t fall)
 {
     for (std::size_t u = pivot + 1; u < terms.size(); ++u) {
         for (std::size_t i = 0; i < terms[u].size(); ++i) {
@@ -216,7 +134,7 @@ struct AtPivot {
 };
 
 /// Backward of `pivot` itself.
-AtPivot addPivot(const Events& events, MemoryTerms& terms, std::size_t pivot)
+AtPivot addPivot(const MemoryEvents& events, MemoryTerms& terms, std::size_t pivot)
 {
     addAlive(events, terms, pivot);
     AtPivot at;
@@ -231,7 +149,7 @@ AtPivot addPivot(const Events& events, MemoryTerms& terms, std::size_t pivot)
 }
 
 /// How far forward of the last units reaches above backward of the last unit.
-void addForwardReach(const Events& events, MemoryTerms& terms, std::int64_t fall)
+void addForwardReach(const MemoryEvents& events, MemoryTerms& terms, std::int64_t fall)
 {
     for (std::size_t u = terms.size(); u-- > 0;) {
         for (std::size_t i = 0; i < terms[u].size(); ++i)
@@ -244,7 +162,7 @@ void addForwardReach(const Events& events, MemoryTerms& terms, std::int64_t fall
 
 MemoryTerms backwardTerms(const SearchSpace& space, std::size_t pivot)
 {
-    const Events events(space);
+    const MemoryEvents events(space);
     MemoryTerms terms = emptyTerms(events);
     const AtPivot at = addPivot(events, terms, pivot);
     addLaterBackward(events, terms, pivot, at.regionStart, at.beside.all);
@@ -257,7 +175,7 @@ MemoryTerms backwardTerms(const SearchSpace& space, std::size_t pivot)
 
 MemoryTerms backwardTermsAlone(const SearchSpace& space, std::size_t pivot)
 {
-    const Events events(space);
+    const MemoryEvents events(space);
     MemoryTerms terms = emptyTerms(events);
     addPivot(events, terms, pivot);
     return terms;
@@ -265,7 +183,7 @@ MemoryTerms backwardTermsAlone(const SearchSpace& space, std::size_t pivot)
 
 bool addNeighboursOfUnsliced(const SearchSpace& space, std::size_t pivot, MemoryTerms& terms)
 {
-    const Events events(space);
+    const MemoryEvents events(space);
     if (events.feelsNeighbours(pivot))
         return true; // they are in already
     Beside most;
@@ -284,7 +202,7 @@ bool addNeighboursOfUnsliced(const SearchSpace& space, std::size_t pivot, Memory
 
 MemoryTerms forwardTerms(const SearchSpace& space, std::size_t pivot)
 {
-    const Events events(space);
+    const MemoryEvents events(space);
     MemoryTerms terms = emptyTerms(events);
     for (std::size_t u = 0; u < terms.size(); ++u)
         addPersist(terms, u, [&](std::size_t i) { return events.always(u, i) + (u <= pivot ? events.before(u, i) : 0); });
@@ -309,7 +227,7 @@ MemoryTerms forwardTerms(const SearchSpace& space, std::size_t pivot)
 
 MemoryTerms recomputeTerms(const SearchSpace& space, std::size_t pivot)
 {
-    const Events events(space);
+    const MemoryEvents events(space);
     if (!events.alwaysRecomputed(pivot))
         return forwardTerms(space, pivot);
     MemoryTerms terms = emptyTerms(events);
@@ -324,7 +242,7 @@ MemoryTerms recomputeTerms(const SearchSpace& space, std::size_t pivot)
 
 MemoryTerms endTerms(const SearchSpace& space)
 {
-    const Events events(space);
+    const MemoryEvents events(space);
     MemoryTerms terms = emptyTerms(events);
     for (std::size_t u = 0; u < terms.size(); ++u)
         addPersist(terms, u, [&](std::size_t i) {
@@ -340,7 +258,7 @@ MemoryTerms endTerms(const SearchSpace& space)
 
 MemoryTerms stepTerms(const SearchSpace& space)
 {
-    const Events events(space);
+    const MemoryEvents events(space);
     MemoryTerms terms = emptyTerms(events);
     for (std::size_t u = 0; u < terms.size(); ++u)
         addPersist(terms, u, [&](std::size_t i) { return (events.cost(u, i).states() + events.cost(u, i).stepTransient).count(); });
@@ -364,7 +282,7 @@ MemoryTerms termsAt(const SearchSpace& space, const TimelineEvent& event)
 
 MemoryTerms paperTerms(const SearchSpace& space)
 {
-    const Events events(space);
+    const MemoryEvents events(space);
     MemoryTerms terms = emptyTerms(events);
     std::int64_t largestRegion = 0;
     std::int64_t region = 0;
