@@ -21,10 +21,12 @@ KnapsackFrontier frontierIn(const Knapsack& problem, const std::vector<std::size
     std::vector<Open> open;
     for (const std::int64_t threshold : problem.prepared().thresholds)
         if (one.open(threshold)) {
+            if (effort.stopped() && !frontier.points.empty())
+                break;
+            if (!one.canImprove(frontier.points))
+                continue;
             open.push_back({threshold, 0});
             one.addWholeCorners(frontier.points);
-            if (effort.stopped())
-                break;
         }
     for (const std::size_t most : passes) {
         std::vector<Open> left;

@@ -106,6 +106,7 @@ void ThresholdFrontier::reachOf(const Stair& list, const Values& values, std::ve
     const auto count = static_cast<std::uint32_t>(m_segments.size());
     low.resize(list.size());
     high.resize(list.size());
+    std::int64_t steps = 0;
     std::uint32_t cheapest = 0; // segment with the least reduced cost; moves up with the bytes
     for (std::size_t i = 0; i < list.size(); ++i) {
         const auto cost = [&](std::uint32_t s) {
@@ -116,6 +117,7 @@ void ThresholdFrontier::reachOf(const Stair& list, const Values& values, std::ve
         low[i] = count;
         high[i] = 0;
         const auto note = [&](std::uint32_t s) {
+            ++steps;
             const double now = cost(s);
             if (now <= m_segments[s].gap) {
                 low[i] = std::min(low[i], s);
@@ -129,6 +131,11 @@ void ThresholdFrontier::reachOf(const Stair& list, const Values& values, std::ve
         for (std::uint32_t s = cheapest + 1; s < count; ++s)
             if (!note(s))
                 break;
+        if (steps >= 16'384) {
+            if (!m_effort.spend(steps / 4))
+                return; // the caller gives up too
+            steps = 0;
+        }
     }
     for (std::size_t i = 1; i < list.size(); ++i)
         high[i] = std::max(high[i], high[i - 1]);
@@ -151,6 +158,8 @@ Stair ThresholdFrontier::combine(const Stair& a, const Values& aValues, const St
     if (useReach) {
         reachOf(small, smallValues, m_low, m_high);
         reachOf(large, largeValues, m_otherLow, m_otherHigh);
+        if (m_effort.stopped())
+            return {};
     }
     const std::size_t bins = std::clamp<std::size_t>(2 * large.size(), 256, std::size_t{1} << 19);
     if (below)

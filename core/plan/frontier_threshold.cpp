@@ -119,6 +119,11 @@ void ThresholdFrontier::addWholeCorners(Stair& stair)
     stair.swap(merged);
 }
 
+bool ThresholdFrontier::canImprove(const Stair& stair)
+{
+    return stair.empty() || m_segments.front().bytes + m_threshold < stair.front().bytes || measureGaps(stair);
+}
+
 bool ThresholdFrontier::measureGaps(const Stair& stair)
 {
     bool any = false;
@@ -211,6 +216,8 @@ bool ThresholdFrontier::improve(Stair& stair, std::size_t most)
     m_gained = 0;
     if (!measureGaps(stair))
         return true;
+    if (m_effort.stopped())
+        return false;
     Stair list{{0, 0}};
     Values values(m_segments.size(), 0), one, all;
     m_fixed = {m_threshold, 0};

@@ -24,6 +24,9 @@ public:
     /// Takes up a threshold. False if no group assignment under it exists.
     bool open(std::int64_t threshold);
 
+    /// False if even the relaxation lies above the stair everywhere: nothing under the threshold is news.
+    bool canImprove(const Stair& stair);
+
     /// Adds the corners of the relaxation that are whole assignments: a first stair.
     void addWholeCorners(Stair& stair);
 

@@ -3,6 +3,7 @@
 
 #include "core/plan/knapsack.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
