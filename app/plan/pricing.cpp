@@ -202,6 +202,15 @@ Result<PricedQuestion> completeOptions(const RequestOptions& given, const std::v
         if (said.precision == ConfigPrecision::Unsaid && !said.kind.starts_with("uniform"))
             question.notes.push_back(fmt::format("the file leaves precision open: {} is taken (--precision sets it)", options.precision));
     }
+    // What FSDP's own programs train with is PyTorch's FSDP, which wraps block by block.
+    const bool fsdp = said.kind == "torchtitan" || said.kind == "Accelerate (FSDP)";
+    if (fsdp && !has(flags, "runtime")) {
+        options.runtime = "fsdp2";
+        if (!has(flags, "unit"))
+            options.unit = "block";
+        question.notes.push_back(fmt::format("priced under the rules of runtime {} with unit {} (--runtime and --unit set them)",
+                                             options.runtime, options.unit));
+    }
     const auto cluster = resolveCluster(options);
     if (!cluster)
         return cluster.error();
@@ -270,6 +279,8 @@ Result<Choice> configuredChoice(const TrainingConfig& config, const CostTable& t
         }
         const auto& options = table.options(unit);
         auto found = findOption(options, wanted);
+        if (!found && entry.root) // a runtime's root unit stays gathered by itself
+            found = findOption(options, {wanted.group, true});
         if (!found && options.size() == 1)
             found = 0; // nothing to shard, or the runtime leaves no choice
         if (!found)

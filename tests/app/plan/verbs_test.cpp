@@ -264,6 +264,21 @@ TEST(PriceConfig, SaysHowAutoWasResolvedAndWhatIsLeftOut)
     EXPECT_LE(widestLine(run.out), 100U);
 }
 
+TEST(PriceConfig, FsdpIsPricedUnderItsOwnRules)
+{
+    const auto file = dataFile("configs/torchtitan-llama3_8b.toml");
+    EXPECT_THAT(runPlanner({"price", "--config", file}).out, HasSubstr("runtime fsdp2, unit block"));
+    EXPECT_THAT(runPlanner({"price", "--config", file, "--runtime", "loadline"}).out, HasSubstr("runtime loadline, unit operator"));
+    const Folder folder;
+    const auto kept =
+        folder.write("kept.yaml", "distributed_type: FSDP\nmixed_precision: bf16\nfsdp_config:\n  fsdp_sharding_strategy: SHARD_GRAD_OP\n");
+    const auto json = parsed(runPlanner({"price", "--config", kept, "--json"}));
+    std::int64_t keptParameters = 0;
+    for (const auto& op : json["operators"])
+        keptParameters += op["reshard_after_forward"].get<bool>() ? 0 : op["parameters"].get<std::int64_t>();
+    EXPECT_EQ(keptParameters, 8'030'261'248 - 2LL * 128256 * 4096 - 4096) << "the 32 blocks: all but embedding, head and last norm";
+}
+
 TEST(PriceConfig, BatchFollowsFromTheGlobalBatch)
 {
     const auto json = parsed(runPlanner(
