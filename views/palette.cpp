@@ -26,7 +26,7 @@ Palette makeLight()
     p.onAccent = rgb(0xffffff);
     p.budget = rgb(0xa86400);
     p.onBudget = rgb(0xffffff);
-    p.better = rgb(0x1e8449);
+    p.better = rgb(0x1a7a42);
     p.worse = rgb(0xc0392b);
     p.field = rgb(0xeef0f2);
     p.chosen = rgb(0xdce8f4);
@@ -122,8 +122,9 @@ QPalette toQPalette(const Palette& p)
 
 double contrast(const QColor& a, const QColor& b)
 {
-    const auto [low, high] = std::minmax(luminance(a), luminance(b));
-    return (high + 0.05) / (low + 0.05);
+    const double one = luminance(a);
+    const double other = luminance(b);
+    return (std::max(one, other) + 0.05) / (std::min(one, other) + 0.05);
 }
 
 QFont fontOf(double pixels, bool strong)

@@ -32,40 +32,41 @@ const Setup& shownSetup(const PlanAnswer& answer)
     return answer.outcome->plan ? answer.outcome->plan->table.setup : answer.resolved.request.setup;
 }
 
-/// Where the planner of the chosen table ends: below the first nothing fits, above the second nothing changes.
-void fillRange(PlanAnswer& answer, const PlanRequest& request)
+/// Above it the plan of the chosen table no longer changes; 0 if that cannot be said.
+Bytes mostBudgetOf(const PlanAnswer& answer)
 {
-    const PlanOutcome& outcome = *answer.outcome;
-    if (outcome.infeasible)
-        answer.least = outcome.infeasible->leastBudget;
-    Setup setup = outcome.plan ? outcome.plan->table.setup : request.setup;
-    auto table = buildCostTable(setup);
+    auto table = buildCostTable(shownSetup(answer));
     if (!table)
-        return;
-    const auto planner = Planner::prepare(*std::move(table), request.pins);
-    if (!planner)
-        return;
-    answer.most = planner->mostBudget();
-    if (outcome.plan)
-        answer.least = planner->leastBudget();
-    // A batch or recomputation that the search chooses lets smaller budgets work than the chosen one needs.
-    if (outcome.plan && request.chooseBatch && setup.batch > 1) {
-        setup.batch = 1;
-        if (auto least = buildCostTable(setup)) {
-            if (const auto smallest = Planner::prepare(*std::move(least), request.pins))
-                answer.least = std::min(answer.least, smallest->leastBudget());
-        }
-    }
+        return {};
+    const auto planner = Planner::prepare(*std::move(table), answer.resolved.request.pins);
+    return planner ? planner->mostBudget() : Bytes();
 }
 
 } // namespace
+
+Bytes LeastBudget::of(const Inputs& inputs, PlanRequest request)
+{
+    Inputs key = inputs;
+    key.budget = Bytes();
+    const std::lock_guard lock(m_mutex);
+    if (m_inputs && *m_inputs == key)
+        return m_least;
+    // What a search says that has next to nothing: it names the least that any choice needs.
+    request.budget = Bytes(1);
+    const auto outcome = makePlan(request);
+    if (!outcome || outcome->cancelled || !outcome->infeasible)
+        return {};
+    m_inputs = std::move(key);
+    m_least = outcome->infeasible->leastBudget;
+    return m_least;
+}
 
 bool operator==(const Inputs& a, const Inputs& b)
 {
     return a.model == b.model && a.budget == b.budget && sameOptions(a.options, b.options);
 }
 
-Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, const std::stop_token& stop)
+Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, LeastBudget& least, const std::stop_token& stop)
 {
     auto resolved = resolveRequest(inputs.options, inputs.model);
     if (!resolved)
@@ -82,8 +83,9 @@ Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, const std::stop_token& st
     answer->outcome = std::make_shared<const PlanOutcome>(*std::move(outcome));
     if (answer->outcome->plan)
         answer->timeline = std::make_shared<const Timeline>(playTimeline(answer->outcome->plan->table, answer->outcome->plan->choice));
-    fillRange(*answer, request);
+    answer->least = answer->outcome->infeasible ? answer->outcome->infeasible->leastBudget : least.of(inputs, request);
     answer->resolved = *std::move(resolved);
+    answer->most = mostBudgetOf(*answer);
     return PlanAnswerPtr(std::move(answer));
 }
 

@@ -6,6 +6,8 @@
 #include "core/plan/planner.hpp"
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -31,9 +33,21 @@ struct PlanAnswer {
 };
 using PlanAnswerPtr = std::shared_ptr<const PlanAnswer>;
 
+/// The least feasible budget of the inputs asked about last, so that a drag works it out once. Thread-safe.
+class LeastBudget {
+public:
+    /// Over every batch and recomputation that `request` leaves open. `inputs` without their budget are the key.
+    Bytes of(const Inputs& inputs, PlanRequest request);
+
+private:
+    std::mutex m_mutex;
+    std::optional<Inputs> m_inputs;
+    Bytes m_least;
+};
+
 /// Answers `inputs` exactly as loadline-plan does. Errors: a request that cannot be asked. Thread-safe; takes
 /// milliseconds to seconds; polls `stop`.
-Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, const std::stop_token& stop);
+Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, LeastBudget& least, const std::stop_token& stop);
 
 /// The trade-off of one granularity and the baselines, at the batch, accumulation and recomputation of `answer`'s plan.
 struct TradeOffAnswer {

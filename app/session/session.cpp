@@ -28,7 +28,8 @@ bool isClusterFile(const std::string& name)
 } // namespace
 
 Session::Session(QObject* parent)
-    : QObject(parent), m_search(new WorkSlot(this)), m_background(new WorkSlot(this)), m_opening(new WorkSlot(this))
+    : QObject(parent), m_search(new WorkSlot(this)), m_background(new WorkSlot(this)), m_opening(new WorkSlot(this)),
+      m_least(std::make_shared<LeastBudget>())
 {
     connect(m_search, &WorkSlot::busyChanged, this, &Session::searchingChanged);
 }
@@ -207,8 +208,8 @@ void Session::adopt(Inputs next)
 
 void Session::search(const Inputs& asked, bool preview)
 {
-    m_search->submit([this, asked, preview](const std::stop_token& stop, const WorkSlot::Post&) -> WorkSlot::Delivery {
-        const auto result = answerPlan(asked, stop);
+    m_search->submit([this, asked, preview, known = m_least](const std::stop_token& stop, const WorkSlot::Post&) -> WorkSlot::Delivery {
+        const auto result = answerPlan(asked, *known, stop);
         if (!result)
             return [this, error = result.error(), asked, preview] { refuse(error, asked, preview); };
         return [this, answer = *result, preview] { accept(answer, preview); };
@@ -243,6 +244,8 @@ void Session::refuse(const Error& error, const Inputs& asked, bool preview)
 
 void Session::settle(const PlanAnswerPtr& answer)
 {
+    if (m_search->busy()) // what is still asked for is a place where the hand has been
+        m_search->clear();
     m_answer = answer;
     m_committed = answer;
     emit answered(answer, false);

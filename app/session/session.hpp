@@ -83,6 +83,7 @@ private:
     WorkSlot* m_search;
     WorkSlot* m_background;
     WorkSlot* m_opening;
+    std::shared_ptr<LeastBudget> m_least; ///< shared with the jobs
 };
 
 } // namespace loadline

@@ -46,7 +46,7 @@ void WorkSlot::clear()
 bool WorkSlot::busy() const
 {
     const std::lock_guard lock(m_mutex);
-    return m_isRunning || m_waiting.has_value();
+    return m_undelivered > 0 || m_waiting.has_value();
 }
 
 std::int64_t WorkSlot::started() const
@@ -76,28 +76,26 @@ void WorkSlot::work(const std::stop_token& stop)
             m_running = std::stop_source();
             jobStop = m_running.get_token();
             generation = m_generation;
-            m_isRunning = true;
+            ++m_undelivered;
             ++m_started;
         }
-        Delivery result = job(jobStop, [&](Delivery delivery) { post(generation, std::move(delivery)); });
-        {
-            const std::lock_guard lock(m_mutex);
-            m_isRunning = false;
-        }
-        post(generation, std::move(result));
+        Delivery result = job(jobStop, [&](Delivery delivery) { post(generation, std::move(delivery), false); });
+        post(generation, std::move(result), true);
     }
 }
 
-void WorkSlot::post(std::uint64_t generation, Delivery delivery)
+void WorkSlot::post(std::uint64_t generation, Delivery delivery, bool last)
 {
     QMetaObject::invokeMethod(
         this,
-        [this, generation, delivery = std::move(delivery)] {
-            const auto current = [&] {
+        [this, generation, delivery = std::move(delivery), last] {
+            bool current = false;
+            {
                 const std::lock_guard lock(m_mutex);
-                return generation == m_generation;
-            };
-            if (current() && delivery)
+                current = generation == m_generation;
+                m_undelivered -= last ? 1 : 0;
+            }
+            if (current && delivery)
                 delivery();
             if (m_saidBusy && !busy()) {
                 m_saidBusy = false;

@@ -19,11 +19,6 @@ namespace {
 constexpr int kSequences[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
 constexpr int kBatches[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 
-QString clusterWords(const Cluster& cluster)
-{
-    return QStringLiteral("%1 \u00d7 %2").arg(cluster.ranks()).arg(text(cluster.name));
-}
-
 } // namespace
 
 Choosers::Choosers(QToolBar* bar, QObject* parent)
@@ -32,7 +27,7 @@ Choosers::Choosers(QToolBar* bar, QObject* parent)
 {
     fillModels();
     for (const Cluster& cluster : bundledClusters())
-        m_cluster->addItem(clusterWords(cluster), text(cluster.name));
+        m_cluster->addItem(text(cluster.name), text(cluster.name));
     for (const int tokens : kSequences)
         m_sequence->addItem(QString::number(tokens), QString::number(tokens));
     m_sequence->setEditable(true);

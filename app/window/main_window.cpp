@@ -51,6 +51,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Ses
     joinHandle(m_step->memory()->handle());
     joinHandle(m_choice->tradeOff()->handle());
     showHistory();
+    m_step->memory()->handle()->setFocus(); // so that the arrow keys move the line from the start
 }
 
 MainWindow::~MainWindow()
@@ -91,12 +92,12 @@ void MainWindow::buildLayout()
     across->addWidget(m_step);
     across->addWidget(m_choice);
     across->setStretchFactor(1, 1);
-    across->setSizes({296, 848, 294});
+    across->setSizes({342, 806, 290});
     auto* down = new QSplitter(Qt::Vertical, center);
     down->addWidget(across);
     down->addWidget(m_details);
     down->setStretchFactor(0, 1);
-    down->setSizes({620, 150});
+    down->setSizes({576, 216});
     for (QSplitter* splitter : {across, down}) {
         splitter->setHandleWidth(1);
         splitter->setChildrenCollapsible(false);
@@ -118,6 +119,7 @@ void MainWindow::buildLayout()
     statusBar()->addWidget(m_hover, 1);
     statusBar()->addPermanentWidget(m_state);
     statusBar()->setSizeGripEnabled(false);
+    statusBar()->setContentsMargins(8, 0, 8, 0);
 }
 
 void MainWindow::joinSession()

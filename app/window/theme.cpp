@@ -9,6 +9,12 @@
 #include <QStyle>
 #include <QStyleFactory>
 
+// Resources of a static library are taken in by name, and outside any namespace.
+static void takeResources()
+{
+    Q_INIT_RESOURCE(window);
+}
+
 namespace loadline {
 namespace {
 
@@ -49,6 +55,7 @@ void rememberSystemTheme()
 
 void applyTheme(Theme theme, bool fixedFont)
 {
+    takeResources();
     const bool dark = theme == Theme::Dark || (theme == Theme::System && systemIsDark());
     const Palette& colors = dark ? darkPalette() : lightPalette();
     if (qApp->style()->name() != QLatin1String("fusion"))

@@ -155,7 +155,7 @@ void TradeOffChart::fillBaselines()
     for (const Baseline& baseline : m_picture->baselines) {
         if (!baseline.available)
             continue;
-        const Mark mark{bytesOf(baseline.peak), baseline.objective.value(), text(baseline.name)};
+        const Mark mark{bytesOf(baseline.peak), baseline.objective.value(), text(baseline.name), {}};
         if (!plot()->xAxis->range().contains(mark.key) || !plot()->yAxis->range().contains(mark.value) || m_marks.size() == kMostLabels) {
             beyond << tr("%1 %2, %3").arg(mark.name, bytesText(baseline.peak), secondsText(baseline.objective));
             continue;
@@ -163,7 +163,7 @@ void TradeOffChart::fillBaselines()
         const auto same =
             std::find_if(m_marks.begin(), m_marks.end(), [&](const Mark& m) { return m.key == mark.key && m.value == mark.value; });
         if (same != m_marks.end()) // one point, both names
-            same->name += QStringLiteral(", ") + mark.name;
+            same->others << mark.name;
         else
             m_marks.push_back(mark);
     }
@@ -199,25 +199,39 @@ void TradeOffChart::placeLabels()
     for (const Mark& mark : m_marks)
         taken.emplace_back(m_points->coordsToPixels(mark.key, mark.value) - QPointF(5, 5), QSizeF(10, 10));
     for (std::size_t i = 0; i < m_labels.size(); ++i) {
-        m_labels[i]->setVisible(i < m_marks.size());
+        m_labels[i]->setVisible(false);
         if (i >= m_marks.size())
             continue;
-        const QRectF mark = taken[i];
-        const QSizeF size(metrics.horizontalAdvance(m_marks[i].name) + 2, metrics.height());
-        const std::array<QPointF, 6> places{QPointF(mark.right() + 3, mark.center().y() - size.height() / 2),
-                                            QPointF(mark.left() - 3 - size.width(), mark.center().y() - size.height() / 2),
-                                            QPointF(mark.center().x() - size.width() / 2, mark.top() - 1 - size.height()),
-                                            QPointF(mark.center().x() - size.width() / 2, mark.bottom() + 1),
-                                            QPointF(mark.right() + 1, mark.top() - size.height() + 2),
-                                            QPointF(mark.left() - size.width(), mark.bottom() - 2)};
-        const auto good = std::find_if(places.begin(), places.end(), [&](const QPointF& at) { return free(QRectF(at, size), taken); });
-        m_labels[i]->setVisible(good != places.end());
-        if (good == places.end())
-            continue;
-        taken.emplace_back(*good, size);
-        m_labels[i]->setText(m_marks[i].name);
-        m_labels[i]->position->setPixelPosition(*good);
+        QStringList wordings{m_marks[i].name};
+        if (!m_marks[i].others.isEmpty()) {
+            wordings.prepend(m_marks[i].name + QStringLiteral(", ") + m_marks[i].others.join(QStringLiteral(", ")));
+            wordings.append(m_marks[i].name + QStringLiteral(" +%1").arg(m_marks[i].others.size()));
+            wordings.removeAt(1); // one name alone would hide that there are two
+        }
+        for (const QString& words : wordings) {
+            const QSizeF size(metrics.horizontalAdvance(words) + 2, metrics.height());
+            const auto place = placeFor(taken[i], size, taken);
+            if (!place)
+                continue;
+            taken.emplace_back(*place, size);
+            m_labels[i]->setText(words);
+            m_labels[i]->position->setPixelPosition(*place);
+            m_labels[i]->setVisible(true);
+            break;
+        }
     }
+}
+
+std::optional<QPointF> TradeOffChart::placeFor(const QRectF& mark, const QSizeF& size, const std::vector<QRectF>& taken) const
+{
+    const std::array<QPointF, 6> places{QPointF(mark.right() + 3, mark.center().y() - size.height() / 2),
+                                        QPointF(mark.left() - 3 - size.width(), mark.center().y() - size.height() / 2),
+                                        QPointF(mark.center().x() - size.width() / 2, mark.top() - 1 - size.height()),
+                                        QPointF(mark.center().x() - size.width() / 2, mark.bottom() + 1),
+                                        QPointF(mark.right() + 1, mark.top() - size.height() + 2),
+                                        QPointF(mark.left() - size.width(), mark.bottom() - 2)};
+    const auto good = std::find_if(places.begin(), places.end(), [&](const QPointF& at) { return free(QRectF(at, size), taken); });
+    return good == places.end() ? std::nullopt : std::optional(*good);
 }
 
 void TradeOffChart::placeDot()

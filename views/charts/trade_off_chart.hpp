@@ -4,6 +4,8 @@
 #include "views/charts/chart.hpp"
 #include "views/models/plan_picture.hpp"
 
+#include <QStringList>
+
 #include <optional>
 #include <vector>
 
@@ -49,12 +51,14 @@ private:
         double key = 0;   ///< bytes
         double value = 0; ///< seconds
         QString name;
+        QStringList others; ///< baselines at the same point
     };
     void fillStair();
     void fitAxes();
     void fillBaselines();
     void placeLabels();
     void placeDot();
+    [[nodiscard]] std::optional<QPointF> placeFor(const QRectF& mark, const QSizeF& size, const std::vector<QRectF>& taken) const;
     [[nodiscard]] bool free(const QRectF& rect, const std::vector<QRectF>& taken) const;
 
     QCPGraph* m_stair;

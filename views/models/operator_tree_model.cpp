@@ -198,13 +198,11 @@ QString OperatorTreeModel::chosenText(const Node& node) const
         return {};
     if (node.shares.size() == 1)
         return kindWords(node.shares.front().decision);
-    if (node.shares.size() == 2)
-        return tr("%1 %2, %3 %4")
-            .arg(node.shares[0].count)
-            .arg(kindWords(node.shares[0].decision))
-            .arg(node.shares[1].count)
-            .arg(kindWords(node.shares[1].decision));
-    return tr("%1 kinds").arg(node.shares.size());
+    std::size_t others = 0;
+    for (std::size_t i = 1; i < node.shares.size(); ++i)
+        others += node.shares[i].count;
+    //: so many of the commonest choice, and so many others
+    return tr("%1 %2 +%3").arg(node.shares.front().count).arg(kindWords(node.shares.front().decision)).arg(others);
 }
 
 QString OperatorTreeModel::toolTip(const Node& node) const

@@ -28,7 +28,7 @@ QWidget* thinLine(QWidget* parent)
 } // namespace
 
 ChoicePage::ChoicePage(const std::vector<int>& granularities, QWidget* parent)
-    : QWidget(parent), m_tradeOffTitle(new TitleRow(tr("Trade-off"), tr("step time in ms over budget in GiB"), this)),
+    : QWidget(parent), m_tradeOffTitle(new TitleRow(tr("Trade-off"), tr("ms over budget, GiB"), this)),
       m_chart(new TradeOffChart(this)), m_beyond(new QLabel(this)), m_slider(new StopSlider(granularities, this)),
       m_changesTitle(new TitleRow(tr("What changed"), {}, this)), m_changes(new ChangeModel(this)), m_list(new QListView(this)),
       m_why(new QLabel(this))

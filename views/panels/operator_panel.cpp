@@ -53,7 +53,7 @@ OperatorPanel::OperatorPanel(QWidget* parent)
     m_view->setAccessibleName(tr("Operators and what was chosen"));
     m_view->setUniformRowHeights(true);
     m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setIndentation(14);
+    m_view->setIndentation(12);
     m_view->setMouseTracking(true);
     m_view->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     m_view->setAllColumnsShowFocus(true);
@@ -61,8 +61,8 @@ OperatorPanel::OperatorPanel(QWidget* parent)
     header->setStretchLastSection(false);
     header->setMinimumSectionSize(30);
     header->setSectionResizeMode(OperatorTreeModel::Name, QHeaderView::Stretch);
-    for (const auto& [column, width] : {std::pair(OperatorTreeModel::Chosen, 78), std::pair(OperatorTreeModel::Memory, 52),
-                                        std::pair(OperatorTreeModel::Time, 46)}) {
+    for (const auto& [column, width] : {std::pair(OperatorTreeModel::Chosen, 100), std::pair(OperatorTreeModel::Memory, 48),
+                                        std::pair(OperatorTreeModel::Time, 40)}) {
         header->setSectionResizeMode(column, QHeaderView::Fixed);
         header->resizeSection(column, width);
     }
