@@ -65,6 +65,7 @@ struct FieldReader {
             return;
         }
         std::vector<std::string_view> known;
+        known.reserve(names.size());
         for (const auto& name : names)
             known.push_back(name.name);
         c.fail(fmt::format("the key '{}{}' is '{}', but must be one of {}", c.path(), key, text.substr(0, 40), fmt::join(known, ", ")));
