@@ -26,8 +26,8 @@ struct Palette {
     QColor onBudget; ///< text on the budget's tag
     QColor better;
     QColor worse;
-    QColor field;                                    ///< inside of choosers and behind in-cell bars
-    QColor chosen;                                   ///< selected row
+    QColor field;                                   ///< inside of choosers and behind in-cell bars
+    QColor chosen;                                  ///< selected row
     std::array<QColor, kMemoryCategories> category; ///< by MemoryCategory
     QColor replicated;
     QColor sharded;

@@ -13,15 +13,15 @@
 namespace loadline {
 namespace {
 
-constexpr int kTradeOffSteps = 160; ///< budgets across the range: more than the chart has pixels for steps
+constexpr int kTradeOffSteps = 160;                ///< budgets across the range: more than the chart has pixels for steps
 constexpr std::int64_t kTradeOffWork = 20'000'000; ///< per stair; the same on every machine
 
 bool sameOptions(const RequestOptions& a, const RequestOptions& b)
 {
     const auto key = [](const RequestOptions& o) {
         return std::tie(o.model, o.lora, o.cluster, o.nodes, o.gpusPerNode, o.sequence, o.batch, o.accumulation, o.globalBatch,
-                        o.granularity, o.groups, o.recompute, o.unit, o.precision, o.attention, o.dropout, o.optimizer, o.overhead, o.memory,
-                        o.time, o.runtime, o.profile, o.pins, o.work);
+                        o.granularity, o.groups, o.recompute, o.unit, o.precision, o.attention, o.dropout, o.optimizer, o.overhead,
+                        o.memory, o.time, o.runtime, o.profile, o.pins, o.work);
     };
     return key(a) == key(b);
 }
@@ -144,8 +144,9 @@ std::string tradeOffKey(const PlanAnswer& answer)
     RequestOptions options = answer.inputs.options;
     const Setup& setup = shownSetup(answer);
     std::string key;
-    for (const std::string* part : {&options.cluster, &options.groups, &options.unit, &options.precision, &options.attention, &options.dropout,
-                                    &options.optimizer, &options.overhead, &options.memory, &options.runtime, &options.profile})
+    for (const std::string* part :
+         {&options.cluster, &options.groups, &options.unit, &options.precision, &options.attention, &options.dropout, &options.optimizer,
+          &options.overhead, &options.memory, &options.runtime, &options.profile})
         key.append(*part).append("\n");
     for (const std::string& pin : options.pins)
         key.append(pin).append("\n");

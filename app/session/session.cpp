@@ -51,7 +51,9 @@ void Session::open(const QString& fileOrName)
         const std::string path = name.toStdString();
         if (isClusterFile(path)) {
             const auto cluster = loadCluster(path);
-            return [this, cluster, name] { cluster ? takeCluster(*cluster, name) : emit failed(QString::fromStdString(cluster.error().message)); };
+            return [this, cluster, name] {
+                cluster ? takeCluster(*cluster, name) : emit failed(QString::fromStdString(cluster.error().message));
+            };
         }
         auto model = loadModel(path);
         if (!model)
@@ -65,7 +67,8 @@ void Session::setCluster(const QString& fileOrName)
 {
     m_opening->submit([this, name = fileOrName](const std::stop_token&, const WorkSlot::Post&) -> WorkSlot::Delivery {
         const auto cluster = loadCluster(name.toStdString());
-        return [this, cluster, name] { cluster ? takeCluster(*cluster, name) : emit failed(QString::fromStdString(cluster.error().message)); };
+        return
+            [this, cluster, name] { cluster ? takeCluster(*cluster, name) : emit failed(QString::fromStdString(cluster.error().message)); };
     });
 }
 
@@ -268,7 +271,7 @@ void Session::computeTradeOffs()
             order.push_back(g);
     }
     m_background->submit([this, key, order, answer = m_committed, known = m_tradeOffs](const std::stop_token& stop,
-                                                                                     const WorkSlot::Post& post) -> WorkSlot::Delivery {
+                                                                                       const WorkSlot::Post& post) -> WorkSlot::Delivery {
         for (const int g : order) {
             const auto have = known.find(g);
             if (have != known.end() && g != order.front())

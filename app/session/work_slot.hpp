@@ -33,7 +33,7 @@ public:
     /// Drops the waiting job, asks the running one to stop, and delivers nothing of either.
     void clear();
 
-    [[nodiscard]] bool busy() const;         ///< waiting, running, or done but not yet delivered
+    [[nodiscard]] bool busy() const;             ///< waiting, running, or done but not yet delivered
     [[nodiscard]] std::int64_t started() const;  ///< jobs begun so far
     [[nodiscard]] std::int64_t replaced() const; ///< jobs that never ran because a newer one came
 
@@ -49,7 +49,7 @@ private:
     std::condition_variable_any m_wake;
     std::optional<Job> m_waiting;
     std::stop_source m_running;
-    int m_undelivered = 0; ///< jobs begun whose last delivery has not run yet
+    int m_undelivered = 0;          ///< jobs begun whose last delivery has not run yet
     std::uint64_t m_generation = 0; ///< of what may still be delivered
     std::int64_t m_started = 0;
     std::int64_t m_replaced = 0;

@@ -22,8 +22,8 @@ constexpr int kBatches[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
 } // namespace
 
 Choosers::Choosers(QToolBar* bar, QObject* parent)
-    : QObject(parent), m_model(add(bar, tr("Model"), 128)), m_cluster(add(bar, tr("Cluster"), 150)), m_sequence(add(bar, tr("Sequence"), 84)),
-      m_batch(add(bar, tr("Batch"), 88)), m_precision(add(bar, tr("Precision"), 118))
+    : QObject(parent), m_model(add(bar, tr("Model"), 128)), m_cluster(add(bar, tr("Cluster"), 150)),
+      m_sequence(add(bar, tr("Sequence"), 84)), m_batch(add(bar, tr("Batch"), 88)), m_precision(add(bar, tr("Precision"), 118))
 {
     fillModels();
     for (const Cluster& cluster : bundledClusters())
@@ -46,7 +46,8 @@ Choosers::Choosers(QToolBar* bar, QObject* parent)
     connect(m_batch, &QComboBox::activated, this, [this](int index) { emit batchChosen(m_batch->itemData(index).toString()); });
     connect(m_precision, &QComboBox::activated, this, [this](int index) { emit precisionChosen(m_precision->itemData(index).toString()); });
     connect(m_sequence, &QComboBox::activated, this, [this](int index) { emit sequenceChosen(m_sequence->itemData(index).toLongLong()); });
-    connect(m_sequence->lineEdit(), &QLineEdit::returnPressed, this, [this] { emit sequenceChosen(m_sequence->currentText().toLongLong()); });
+    connect(m_sequence->lineEdit(), &QLineEdit::returnPressed, this,
+            [this] { emit sequenceChosen(m_sequence->currentText().toLongLong()); });
 }
 
 QComboBox* Choosers::add(QToolBar* bar, const QString& label, int width)

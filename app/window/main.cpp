@@ -81,16 +81,16 @@ int run(int& argc, char** argv, const CommandLine& line)
         lines = QString::fromUtf8(file.read(1 << 20));
     }
     if (!line.screenshotFolder.isEmpty() && !QDir().mkpath(line.screenshotFolder))
-        return refuse(QCoreApplication::translate("loadline::CommandLine", "--screenshot: folder '%1' cannot be made").arg(line.screenshotFolder));
+        return refuse(
+            QCoreApplication::translate("loadline::CommandLine", "--screenshot: folder '%1' cannot be made").arg(line.screenshotFolder));
     MainWindow window;
     window.resize(line.size);
     window.show();
     window.openFiles(line.files);
     ScriptRunner script(&window, lines.split(QLatin1Char('\n')));
     QObject::connect(&script, &ScriptRunner::failed, &window, [](const QString& sentence) { QCoreApplication::exit(refuse(sentence)); });
-    QObject::connect(&script, &ScriptRunner::done, &window, [&] {
-        line.screenshotFolder.isEmpty() ? QCoreApplication::exit(0) : writeAndLeave(&window, line.screenshotFolder);
-    });
+    QObject::connect(&script, &ScriptRunner::done, &window,
+                     [&] { line.screenshotFolder.isEmpty() ? QCoreApplication::exit(0) : writeAndLeave(&window, line.screenshotFolder); });
     if (!line.script.isEmpty())
         script.start();
     else if (!line.screenshotFolder.isEmpty())
@@ -113,8 +113,9 @@ int main(int argc, char** argv)
         return 0;
     }
     if (!preparePlatform(*line))
-        return refuse(QCoreApplication::translate("loadline::CommandLine",
-                                                  "there is no display; write pictures with --screenshot DIR, or plan in the terminal with loadline-plan"));
+        return refuse(QCoreApplication::translate(
+            "loadline::CommandLine",
+            "there is no display; write pictures with --screenshot DIR, or plan in the terminal with loadline-plan"));
     try {
         return run(argc, argv, *line);
     } catch (const std::exception& fault) {

@@ -321,7 +321,8 @@ void MainWindow::openFiles(const QStringList& files)
     if (files.size() < 2)
         return;
     const QStringList rest = files.mid(1);
-    connect(m_session, &Session::answered, this, [this, rest] { openFiles(rest); }, Qt::SingleShotConnection);
+    connect(
+        m_session, &Session::answered, this, [this, rest] { openFiles(rest); }, Qt::SingleShotConnection);
 }
 
 void MainWindow::setTheme(const QString& name)
@@ -385,7 +386,8 @@ void MainWindow::closeEvent(QCloseEvent* event)
 
 void MainWindow::chooseFile()
 {
-    const QString file = QFileDialog::getOpenFileName(this, tr("Open a model or cluster"), {}, tr("Models and clusters (*.json);;All files (*)"));
+    const QString file =
+        QFileDialog::getOpenFileName(this, tr("Open a model or cluster"), {}, tr("Models and clusters (*.json);;All files (*)"));
     if (!file.isEmpty())
         m_session->open(file);
 }
@@ -404,10 +406,12 @@ void MainWindow::showKeys()
     QStringList lines;
     for (const QAction* action : m_actions->findChildren<QAction*>()) {
         if (!action->shortcut().isEmpty())
-            lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText), action->toolTip().section(QStringLiteral(" ("), 0, 0));
+            lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText),
+                                                  action->toolTip().section(QStringLiteral(" ("), 0, 0));
     }
-    lines << tr("On the budget line: arrows 0.1 GiB, with Shift 0.01 GiB, Page keys 1 GiB, Home least feasible, End device, Return types a value, "
-                "Esc during a drag goes back");
+    lines << tr(
+        "On the budget line: arrows 0.1 GiB, with Shift 0.01 GiB, Page keys 1 GiB, Home least feasible, End device, Return types a value, "
+        "Esc during a drag goes back");
     QMessageBox box(QMessageBox::NoIcon, tr("Keys"), lines.join(QLatin1Char('\n')), QMessageBox::Close, this);
     box.exec();
 }

@@ -72,7 +72,8 @@ QString ScriptRunner::perform(const QString& action, const QString& argument)
         return {};
     }
     Actions& actions = m_window->actions();
-    const std::pair<const char*, QAction*> plain[] = {{"undo", actions.undo}, {"redo", actions.redo}, {"pin", actions.pin}, {"whole-device", actions.wholeDevice}};
+    const std::pair<const char*, QAction*> plain[] = {
+        {"undo", actions.undo}, {"redo", actions.redo}, {"pin", actions.pin}, {"whole-device", actions.wholeDevice}};
     for (const auto& [name, target] : plain) {
         if (action == QLatin1String(name)) {
             target->trigger();

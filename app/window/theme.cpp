@@ -31,8 +31,8 @@ QString styleSheet(const Palette& colors)
         return {};
     QString sheet = QString::fromUtf8(file.readAll());
     const std::pair<const char*, QColor> roles[] = {
-        {"@ground@", colors.ground}, {"@panel@", colors.panel},   {"@line@", colors.line},         {"@text@", colors.text},
-        {"@field@", colors.field},   {"@chosen@", colors.chosen}, {"@softText@", colors.softText}, {"@accent@", colors.accent},
+        {"@ground@", colors.ground}, {"@panel@", colors.panel},      {"@line@", colors.line},         {"@text@", colors.text},
+        {"@field@", colors.field},   {"@chosen@", colors.chosen},    {"@softText@", colors.softText}, {"@accent@", colors.accent},
         {"@budget@", colors.budget}, {"@onAccent@", colors.onAccent}};
     for (const auto& [role, color] : roles)
         sheet.replace(QLatin1String(role), color.name());

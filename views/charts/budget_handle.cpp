@@ -16,10 +16,10 @@
 namespace loadline {
 namespace {
 
-constexpr int kHalf = 12;       ///< pixels to each side of the line that take the mouse
+constexpr int kHalf = 12; ///< pixels to each side of the line that take the mouse
 constexpr int kTagHeight = 20;
-constexpr double kRest = 6;     ///< pixels within which the line rests at a limit
-constexpr double kFine = 0.1;   ///< Shift: so much of the mouse's way
+constexpr double kRest = 6;   ///< pixels within which the line rests at a limit
+constexpr double kFine = 0.1; ///< Shift: so much of the mouse's way
 constexpr std::int64_t kTenths = 10;
 constexpr std::int64_t kHundredths = 100;
 

@@ -46,9 +46,9 @@ public:
 
 signals:
     void grabbed();
-    void moved(loadline::Bytes budget);   ///< with every mouse move
-    void released(loadline::Bytes budget); ///< one undo step
-    void cancelled(loadline::Bytes budget); ///< Esc: back to the value before the drag
+    void moved(loadline::Bytes budget);                  ///< with every mouse move
+    void released(loadline::Bytes budget);               ///< one undo step
+    void cancelled(loadline::Bytes budget);              ///< Esc: back to the value before the drag
     void stepped(loadline::Bytes budget, bool repeated); ///< by key, wheel or typing
 
 protected:

@@ -69,7 +69,8 @@ bool Chart::eventFilter(QObject* watched, QEvent* event)
             hoverAt(nullptr);
         } else if (event->type() == QEvent::Resize) {
             // The plot lays itself out in its own handler, which runs after this filter.
-            QMetaObject::invokeMethod(this, [this] { arrange(); }, Qt::QueuedConnection);
+            QMetaObject::invokeMethod(
+                this, [this] { arrange(); }, Qt::QueuedConnection);
         }
     }
     return QWidget::eventFilter(watched, event);

@@ -31,15 +31,16 @@ void drawSegments(QPainter& painter, const QRectF& area, const Decision& decisio
 {
     // More than eight segments cannot be told apart in a strip: the share is drawn then.
     const int parts = std::min(decision.slices, 8);
-    const int filled = std::clamp(static_cast<int>(std::lround(double(decision.shardedSlices) * parts / decision.slices)), 1,
-                                  std::max(parts - 1, 1));
+    const int filled =
+        std::clamp(static_cast<int>(std::lround(double(decision.shardedSlices) * parts / decision.slices)), 1, std::max(parts - 1, 1));
     QColor empty = palette.split;
     empty.setAlphaF(0.22F);
     for (int i = 0; i < parts; ++i) {
         const double top = area.top() + area.height() * i / parts;
         const double bottom = area.top() + area.height() * (i + 1) / parts;
         const double gap = area.height() / parts > 3 ? 1 : 0.5;
-        painter.fillRect(QRectF(area.left(), top, area.width(), bottom - top - (i + 1 < parts ? gap : 0)), i < filled ? palette.split : empty);
+        painter.fillRect(QRectF(area.left(), top, area.width(), bottom - top - (i + 1 < parts ? gap : 0)),
+                         i < filled ? palette.split : empty);
     }
 }
 

@@ -38,8 +38,8 @@ Borders bordersOf(const Timeline& timeline)
 
 std::vector<double> timelineEdges(const Timeline& timeline)
 {
-    const double plain = static_cast<double>(std::count_if(timeline.events.begin(), timeline.events.end(),
-                                                           [](const TimelineEvent& e) { return e.phase != Phase::Step; }));
+    const double plain = static_cast<double>(
+        std::count_if(timeline.events.begin(), timeline.events.end(), [](const TimelineEvent& e) { return e.phase != Phase::Step; }));
     const double steps = static_cast<double>(timeline.events.size()) - plain;
     const double stepWidth = steps > 0 ? std::max(1.0, plain * kStepShare / steps) : 1.0;
     std::vector<double> edges{0};
@@ -72,8 +72,8 @@ void MemoryChart::makeItems()
         border->start->setTypeY(QCPItemPosition::ptAxisRectRatio);
         border->end->setTypeY(QCPItemPosition::ptAxisRectRatio);
     }
-    for (QCPItemPosition* position : {m_ceiling->topLeft, m_ceiling->bottomRight, m_ceilingLine->start, m_ceilingLine->end,
-                                      m_ceilingText->position})
+    for (QCPItemPosition* position :
+         {m_ceiling->topLeft, m_ceiling->bottomRight, m_ceilingLine->start, m_ceilingLine->end, m_ceilingText->position})
         position->setTypeX(QCPItemPosition::ptAxisRectRatio);
     m_ceilingText->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
     m_ceilingText->setPadding(QMargins(4, 0, 4, 1));

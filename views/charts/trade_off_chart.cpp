@@ -96,8 +96,8 @@ std::optional<Seconds> TradeOffChart::timeAt(Bytes budget) const
     if (!m_picture)
         return std::nullopt;
     const auto& stair = m_picture->stair;
-    const auto after = std::upper_bound(stair.begin(), stair.end(), budget,
-                                        [](Bytes bytes, const TradeOffPoint& point) { return bytes < point.peak; });
+    const auto after =
+        std::upper_bound(stair.begin(), stair.end(), budget, [](Bytes bytes, const TradeOffPoint& point) { return bytes < point.peak; });
     return after == stair.begin() ? std::nullopt : std::optional(std::prev(after)->time);
 }
 

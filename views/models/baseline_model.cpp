@@ -69,7 +69,8 @@ QString BaselineModel::baselineText(const Baseline& baseline, int column) const
     case StepTime:
         return secondsText(baseline.objective);
     case AgainstPlan:
-        return plan && plan->objective.value() > 0 ? signedPercentText(baseline.objective.value() / plan->objective.value() - 1) : QString();
+        return plan && plan->objective.value() > 0 ? signedPercentText(baseline.objective.value() / plan->objective.value() - 1)
+                                                   : QString();
     case Fits:
         return shortBy(baseline) > Bytes() ? tr("no, short by %1").arg(bytesText(shortBy(baseline))) : tr("yes");
     default:

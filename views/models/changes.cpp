@@ -45,7 +45,8 @@ QString runsText(const std::vector<int>& numbers)
         while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1)
             ++end;
         runs << (end == i ? QString::number(numbers[i])
-                          : QString::number(numbers[i]) + (end == i + 1 ? QStringLiteral(", ") : QStringLiteral("\u2013")) + QString::number(numbers[end]));
+                          : QString::number(numbers[i]) + (end == i + 1 ? QStringLiteral(", ") : QStringLiteral("\u2013")) +
+                                QString::number(numbers[end]));
         i = end + 1;
     }
     return runs.join(QStringLiteral(", "));

@@ -135,7 +135,8 @@ void OperatorTreeModel::refill(const Plan& plan)
             }
             if (decision.kind == Decision::Kind::None)
                 continue;
-            const auto known = std::find_if(node->shares.begin(), node->shares.end(), [&](const Share& s) { return s.decision == decision; });
+            const auto known =
+                std::find_if(node->shares.begin(), node->shares.end(), [&](const Share& s) { return s.decision == decision; });
             if (known == node->shares.end())
                 node->shares.push_back({decision, 1});
             else

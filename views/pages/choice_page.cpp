@@ -28,10 +28,9 @@ QWidget* thinLine(QWidget* parent)
 } // namespace
 
 ChoicePage::ChoicePage(const std::vector<int>& granularities, QWidget* parent)
-    : QWidget(parent), m_tradeOffTitle(new TitleRow(tr("Trade-off"), tr("ms over budget, GiB"), this)),
-      m_chart(new TradeOffChart(this)), m_beyond(new QLabel(this)), m_slider(new StopSlider(granularities, this)),
-      m_changesTitle(new TitleRow(tr("What changed"), {}, this)), m_changes(new ChangeModel(this)), m_list(new QListView(this)),
-      m_why(new QLabel(this))
+    : QWidget(parent), m_tradeOffTitle(new TitleRow(tr("Trade-off"), tr("ms over budget, GiB"), this)), m_chart(new TradeOffChart(this)),
+      m_beyond(new QLabel(this)), m_slider(new StopSlider(granularities, this)), m_changesTitle(new TitleRow(tr("What changed"), {}, this)),
+      m_changes(new ChangeModel(this)), m_list(new QListView(this)), m_why(new QLabel(this))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

@@ -27,9 +27,9 @@ DetailTabs::DetailTabs(QWidget* parent)
     m_table->setFrameShape(QFrame::NoFrame);
     m_table->setAccessibleName(tr("Baselines beside this plan"));
     QHeaderView* header = m_table->header();
-    for (const auto& [column, width] : {std::pair(BaselineModel::Name, 190), std::pair(BaselineModel::Peak, 110),
-                                        std::pair(BaselineModel::StepTime, 110), std::pair(BaselineModel::AgainstPlan, 160),
-                                        std::pair(BaselineModel::Fits, 190)})
+    for (const auto& [column, width] :
+         {std::pair(BaselineModel::Name, 190), std::pair(BaselineModel::Peak, 110), std::pair(BaselineModel::StepTime, 110),
+          std::pair(BaselineModel::AgainstPlan, 160), std::pair(BaselineModel::Fits, 190)})
         header->resizeSection(column, width);
     header->setStretchLastSection(true);
     m_notes->setReadOnly(true);

@@ -61,7 +61,8 @@ void OperatorDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
         const bool memory = index.column() == OperatorTreeModel::Memory;
         const int width = static_cast<int>(share.toDouble() * field.width() + 0.5);
         if (share.toDouble() > 0)
-            painter->fillRect(QRect(field.left(), field.top(), std::max(width, 1), field.height()), memory ? colors.category[0] : colors.compute);
+            painter->fillRect(QRect(field.left(), field.top(), std::max(width, 1), field.height()),
+                              memory ? colors.category[0] : colors.compute);
         return;
     }
     const bool sum = index.data(OperatorTreeModel::UnitRole).toInt() < 0;
@@ -99,7 +100,8 @@ void ChangeDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
     painter->drawText(rect, Qt::AlignRight | Qt::AlignVCenter, time);
     const QRect words = rect.adjusted(0, 0, -timeWidth - 10, 0);
     painter->setPen(colors.text);
-    painter->drawText(words, Qt::AlignLeft | Qt::AlignTop, QFontMetrics(font).elidedText(index.data().toString(), Qt::ElideRight, words.width()));
+    painter->drawText(words, Qt::AlignLeft | Qt::AlignTop,
+                      QFontMetrics(font).elidedText(index.data().toString(), Qt::ElideRight, words.width()));
     painter->setFont(soft);
     painter->setPen(colors.softText);
     painter->drawText(words, Qt::AlignLeft | Qt::AlignBottom,
@@ -118,7 +120,10 @@ void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
     const int mood = index.data(BaselineModel::MoodRole).toInt();
     const QFont font = fontOf(11.5, index.row() == 0);
     painter->setFont(font);
-    painter->setPen(mood > 0 ? colors.better : mood < 0 ? colors.worse : index.column() == BaselineModel::Note ? colors.softText : colors.text);
+    painter->setPen(mood > 0                                ? colors.better
+                    : mood < 0                              ? colors.worse
+                    : index.column() == BaselineModel::Note ? colors.softText
+                                                            : colors.text);
     const QRect rect = option.rect.adjusted(14, 0, -6, 0);
     painter->drawText(rect, Qt::AlignLeft | Qt::AlignVCenter,
                       QFontMetrics(font).elidedText(index.data().toString(), Qt::ElideRight, rect.width()));

@@ -31,11 +31,13 @@ FactStrip::FactStrip(QWidget* parent) : QWidget(parent)
 {
     setFixedHeight(kHeight);
     setAccessibleName(tr("Facts of the plan"));
-    m_figures[StepTime] = {tr("STEP TIME"), {}, {}, 0, tr("Sum of compute and communication of one optimizer step: what the search makes least.")};
-    m_figures[Peak] = {tr("PEAK MEMORY"), {}, {}, 0, tr("Highest memory of one GPU over the step, overhead included: what the budget limits.")};
+    m_figures[StepTime] = {
+        tr("STEP TIME"), {}, {}, 0, tr("Sum of compute and communication of one optimizer step: what the search makes least.")};
+    m_figures[Peak] = {
+        tr("PEAK MEMORY"), {}, {}, 0, tr("Highest memory of one GPU over the step, overhead included: what the budget limits.")};
     m_figures[Throughput] = {tr("THROUGHPUT"), {}, {}, 0, tr("Tokens and sequences of the whole job per second of step time.")};
-    m_figures[Exposed] = {tr("EXPOSED COMMUNICATION"), {}, {}, 0,
-                          tr("Communication that compute does not hide when both streams run at once (simulated).")};
+    m_figures[Exposed] = {
+        tr("EXPOSED COMMUNICATION"), {}, {}, 0, tr("Communication that compute does not hide when both streams run at once (simulated).")};
     m_figures[ShadowPrice] = {tr("ONE MORE GiB BUYS"), {}, {}, 0, tr("Step time saved by one more GiB of budget at this point.")};
 }
 
@@ -60,8 +62,9 @@ void FactStrip::setPicture(const PlanPicturePtr& picture, const PlanPicturePtr& 
             m_proofWords = tr("Proven optimal");
         } else if (outcome.status == SearchStatus::WithinGap) {
             m_proof = Proof::WithinGap;
-            m_proofWords = outcome.gap < 0.0005 ? tr("Within 0.05 % of optimal")
-                                                : tr("Within %1 of optimal").arg(QLocale::c().toString(outcome.gap * 100, 'f', 2) + QStringLiteral(" %"));
+            m_proofWords = outcome.gap < 0.0005
+                               ? tr("Within 0.05 % of optimal")
+                               : tr("Within %1 of optimal").arg(QLocale::c().toString(outcome.gap * 100, 'f', 2) + QStringLiteral(" %"));
         } else {
             m_proof = Proof::Infeasible;
             m_proofWords = tr("Not feasible");

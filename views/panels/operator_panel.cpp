@@ -3,9 +3,9 @@
 
 #include "views/format/text.hpp"
 #include "views/models/operator_tree_model.hpp"
+#include "views/palette.hpp"
 #include "views/panels/cell_delegates.hpp"
 #include "views/panels/title_row.hpp"
-#include "views/palette.hpp"
 
 #include <QHeaderView>
 #include <QLineEdit>
@@ -61,8 +61,8 @@ OperatorPanel::OperatorPanel(QWidget* parent)
     header->setStretchLastSection(false);
     header->setMinimumSectionSize(30);
     header->setSectionResizeMode(OperatorTreeModel::Name, QHeaderView::Stretch);
-    for (const auto& [column, width] : {std::pair(OperatorTreeModel::Chosen, 100), std::pair(OperatorTreeModel::Memory, 48),
-                                        std::pair(OperatorTreeModel::Time, 40)}) {
+    for (const auto& [column, width] :
+         {std::pair(OperatorTreeModel::Chosen, 100), std::pair(OperatorTreeModel::Memory, 48), std::pair(OperatorTreeModel::Time, 40)}) {
         header->setSectionResizeMode(column, QHeaderView::Fixed);
         header->resizeSection(column, width);
     }

@@ -34,7 +34,8 @@ TEST(WorkSlot, TheNewestWaitingJobWinsAndTheRunningOneIsNotCancelled)
     });
     ASSERT_TRUE(QTest::qWaitFor([&] { return slot.started() == 1; }, kPatience));
     for (int i = 1; i <= 5; ++i)
-        slot.submit([&, i](const std::stop_token&, const WorkSlot::Post&) -> WorkSlot::Delivery { return [&, i] { delivered.push_back(i); }; });
+        slot.submit(
+            [&, i](const std::stop_token&, const WorkSlot::Post&) -> WorkSlot::Delivery { return [&, i] { delivered.push_back(i); }; });
     go = true;
     ASSERT_TRUE(QTest::qWaitFor([&] { return delivered.size() == 2; }, kPatience));
     EXPECT_EQ(delivered, (std::vector<int>{0, 5}));

@@ -21,8 +21,8 @@
 
 #include <QAction>
 #include <QFile>
-#include <QLineEdit>
 #include <QImage>
+#include <QLineEdit>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
@@ -104,7 +104,8 @@ protected:
             const OptionCost& cost = plan.cost(unit);
             EXPECT_EQ(tree.data(index.siblingAtColumn(OperatorTreeModel::Memory), OperatorTreeModel::SortRole).toLongLong(),
                       (cost.states() + cost.saved).count());
-            EXPECT_EQ(tree.data(index.siblingAtColumn(OperatorTreeModel::Time), OperatorTreeModel::SortRole).toDouble(), cost.serial().value());
+            EXPECT_EQ(tree.data(index.siblingAtColumn(OperatorTreeModel::Time), OperatorTreeModel::SortRole).toDouble(),
+                      cost.serial().value());
         }
         EXPECT_EQ(shown->outcome->plan->choice, plan.choice);
     }
@@ -289,8 +290,8 @@ TEST_F(Window, ScriptsDriveItAndPicturesComeOut)
     open(QStringLiteral("gpt2-small"));
     QTemporaryDir folder;
     const QString picture = folder.filePath(QStringLiteral("a.png"));
-    ScriptRunner script(&m_window, {QStringLiteral("# words"), QStringLiteral("budget 12GiB"), QStringLiteral("granularity 4"), QStringLiteral("undo"),
-                                    QStringLiteral("theme dark"), QStringLiteral("screenshot ") + picture});
+    ScriptRunner script(&m_window, {QStringLiteral("# words"), QStringLiteral("budget 12GiB"), QStringLiteral("granularity 4"),
+                                    QStringLiteral("undo"), QStringLiteral("theme dark"), QStringLiteral("screenshot ") + picture});
     bool done = false;
     QString problem;
     QObject::connect(&script, &ScriptRunner::done, &m_window, [&] { done = true; });
@@ -316,7 +317,8 @@ TEST(Program, WritesPicturesInBothThemesWithoutADisplay)
         for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
             environment.remove(QString::fromLatin1(name));
         program.setProcessEnvironment(environment);
-        program.start(QStringLiteral(LOADLINE_BIN_DIR "/loadline"), {QStringLiteral("--screenshot"), folder.filePath(theme), QStringLiteral("--theme"), theme});
+        program.start(QStringLiteral(LOADLINE_BIN_DIR "/loadline"),
+                      {QStringLiteral("--screenshot"), folder.filePath(theme), QStringLiteral("--theme"), theme});
         ASSERT_TRUE(program.waitForFinished(kPatience));
         EXPECT_EQ(program.exitCode(), 0) << program.readAllStandardError().toStdString();
         const QString first = QString::fromLocal8Bit(program.readAllStandardOutput()).section(QLatin1Char('\n'), 0, 0);
@@ -328,7 +330,9 @@ TEST(Program, WritesPicturesInBothThemesWithoutADisplay)
 
 TEST(Program, RefusesWithOneSentence)
 {
-    for (const QStringList& arguments : {QStringList{QStringLiteral("--what")}, QStringList{QStringLiteral("--screenshot"), QStringLiteral("/tmp"), QStringLiteral("/no/such/model.json")}}) {
+    for (const QStringList& arguments :
+         {QStringList{QStringLiteral("--what")},
+          QStringList{QStringLiteral("--screenshot"), QStringLiteral("/tmp"), QStringLiteral("/no/such/model.json")}}) {
         QProcess program;
         program.start(QStringLiteral(LOADLINE_BIN_DIR "/loadline"), arguments);
         ASSERT_TRUE(program.waitForFinished(kPatience));
