@@ -253,6 +253,8 @@ void MainWindow::showAnswer(const PlanAnswerPtr& answer, bool preview)
         m_step->setGhost(m_pinned ? m_pinned : picture->plan() ? nullptr : m_committed);
     }
     m_shown = picture;
+    if (m_pinned && picture->plan() && m_pinned->plan()->table.setup.model != picture->plan()->table.setup.model)
+        m_actions->pin->setChecked(false); // another model's outline would compare nothing
     for (BudgetHandle* handle : {m_step->memory()->handle(), m_choice->tradeOff()->handle()})
         handle->setLimits(answer->least, answer->device);
     m_step->setPicture(picture);

@@ -93,7 +93,7 @@ void ChoicePage::setChanges(const Plan* before, const Plan* after)
     std::size_t units = 0;
     for (const Change& change : changes)
         units += change.units.size();
-    m_changesTitle->setNote(before ? tr("%n operator(s)", nullptr, static_cast<int>(units)) : QString());
+    m_changesTitle->setNote(before ? units == 1 ? tr("1 operator") : tr("%1 operators").arg(units) : QString());
     m_changes->setChanges(std::move(changes));
 }
 

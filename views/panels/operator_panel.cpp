@@ -62,7 +62,7 @@ OperatorPanel::OperatorPanel(QWidget* parent)
     header->setMinimumSectionSize(30);
     header->setSectionResizeMode(OperatorTreeModel::Name, QHeaderView::Stretch);
     for (const auto& [column, width] :
-         {std::pair(OperatorTreeModel::Chosen, 100), std::pair(OperatorTreeModel::Memory, 48), std::pair(OperatorTreeModel::Time, 40)}) {
+         {std::pair(OperatorTreeModel::Chosen, 96), std::pair(OperatorTreeModel::Memory, 54), std::pair(OperatorTreeModel::Time, 40)}) {
         header->setSectionResizeMode(column, QHeaderView::Fixed);
         header->resizeSection(column, width);
     }
