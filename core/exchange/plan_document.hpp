@@ -39,7 +39,7 @@ PeakParts peakParts(const Plan& plan);
 /// One strategy per operator of the model: stored as the unit that holds its parameters, recomputed as the unit that runs it.
 std::vector<Strategy> strategiesByOperator(const CostTable& table, const Choice& choice);
 
-/// The document "loadline.plan/1" (docs/formats.md): the keys of contract.md, and under "setup" the model, the cluster
+/// The document "loadline.plan/1" (docs/formats.md): keys that stay, and under "setup" the model, the cluster
 /// and every setting, so that the file can be checked without any other.
 std::string planJson(const PlanDocument& document);
 
