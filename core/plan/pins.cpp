@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 #include <optional>
@@ -141,10 +142,9 @@ std::optional<Error> narrow(const CostTable& table, std::size_t unit, const Pin&
         if (granted(heeded, options[index].strategy))
             matching.push_back(index);
     if (matching.empty()) {
-        for (std::uint32_t index = 0; index < options.size(); ++index)
-            if (granted(heeded, options[index].strategy))
-                return invalidInput(fmt::format("--pin {}={}: another pin already excludes that for unit {}; drop one of the two.",
-                                                pin.pattern, pin.strategy, table.units[unit].name));
+        if (std::any_of(options.begin(), options.end(), [&](const OptionCost& option) { return granted(heeded, option.strategy); }))
+            return invalidInput(fmt::format("--pin {}={}: another pin already excludes that for unit {}; drop one of the two.", pin.pattern,
+                                            pin.strategy, table.units[unit].name));
         return cannotTake(pin, table, unit);
     }
     allowed = std::move(matching);
