@@ -17,7 +17,7 @@ namespace loadline {
 struct RequestOptions {
     std::string model = "llama3-8b";   ///< file or bundled name
     std::string lora;                  ///< "rank=16,targets=q_proj:v_proj"
-    std::string cluster = "8xH100-80";   ///< file or bundled name
+    std::string cluster = "8xH100-80"; ///< file or bundled name
     std::optional<std::int64_t> nodes; ///< empty: the cluster's own
     std::optional<std::int64_t> gpusPerNode;
     std::string budget = "90%";           ///< of the device's memory

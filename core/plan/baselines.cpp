@@ -75,8 +75,9 @@ Baseline uniformBaseline(const CostTable& table, Bytes budget, std::string name,
     return pricedBaseline(table, budget, std::move(name), *std::move(choice), std::move(note));
 }
 
-/// DeepCompile's selective gather (deepspeedai/DeepSpeed at edaa722, compile/passes/selective_gather.py): units in the order of gather time per byte, longest
-/// first, stay gathered until the next one would exceed 0.9 x memory - peak of the sharded run; it stops at the first misfit.
+/// DeepCompile's selective gather (deepspeedai/DeepSpeed at edaa722, compile/passes/selective_gather.py): units in the order of gather time
+/// per byte, longest first, stay gathered until the next one would exceed 0.9 x memory - peak of the sharded run; it stops at the first
+/// misfit.
 Choice deepCompileChoice(const CostTable& table, Bytes budget, const Choice& sharded, const Choice& kept)
 {
     std::vector<std::size_t> order;
