@@ -4,10 +4,9 @@
 
 #include "core/base/text.hpp"
 #include "core/exchange/frontier.hpp"
+#include "core/plan/trade_off.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace loadline {
 namespace {
@@ -24,37 +23,6 @@ Result<PlanDocument> answerRequest(const ResolvedRequest& resolved)
     document.pins = resolved.request.pins;
     document.outcome = std::move(*outcome);
     return document;
-}
-
-/// The best plan at each of `points` budgets from the least that works to the one above which nothing changes, where the
-/// number of recomputed blocks is chosen anew at each.
-Result<std::vector<TradeOffPoint>> tradeOffByRecomputation(PlanRequest request, int points)
-{
-    request.budget = Bytes(0);
-    const auto nothing = makePlan(request);
-    if (!nothing)
-        return nothing.error();
-    auto setup = request.setup;
-    setup.recomputedBlocks = 0;
-    auto table = buildCostTable(setup);
-    if (!table)
-        return table.error();
-    const auto planner = Planner::prepare(std::move(*table), request.pins);
-    if (!planner)
-        return planner.error();
-    const Bytes least = nothing->infeasible ? nothing->infeasible->leastBudget : planner->leastBudget();
-    const Bytes most = std::max(least, planner->mostBudget());
-    std::vector<TradeOffPoint> stair;
-    for (int i = 0; i < points; ++i) {
-        request.budget =
-            least + Bytes(static_cast<std::int64_t>(static_cast<double>((most - least).count()) * i / std::max(1, points - 1)));
-        const auto outcome = makePlan(request);
-        if (!outcome)
-            return outcome.error();
-        if (outcome->plan && (stair.empty() || outcome->plan->objective < stair.back().time))
-            stair.push_back({outcome->plan->peak, outcome->plan->objective});
-    }
-    return stair;
 }
 
 } // namespace
@@ -102,27 +70,13 @@ Result<Answer> runFrontier(const Arguments& arguments)
         answer.words.push_back(fmt::format("batch {} and accumulation {}, {} at {}", setup.batch, setup.accumulation,
                                            document->outcome.plan ? "the best" : "since nothing fits", formatBytes(request.budget)));
     }
-    Frontier frontier{{}, setup, request.recompute == Recompute::Auto, resolved->provenance};
-    if (request.recompute == Recompute::Auto) {
-        request.setup = setup;
-        request.chooseBatch = false;
-        request.chooseAccumulation = false;
-        auto stair = tradeOffByRecomputation(request, arguments.points);
-        if (!stair)
-            return stair.error();
-        frontier.points = std::move(*stair);
-    } else {
-        if (request.recompute == Recompute::All)
-            setup.recomputedBlocks = setup.model->layerCount();
-        auto table = buildCostTable(setup);
-        if (!table)
-            return table.error();
-        const auto planner = Planner::prepare(std::move(*table), request.pins);
-        if (!planner)
-            return planner.error();
-        frontier.points = planner->tradeOff(arguments.points, request.limits);
-        frontier.setup = setup;
-    }
+    if (request.recompute == Recompute::All)
+        setup.recomputedBlocks = setup.model->layerCount();
+    request.setup = setup;
+    auto stair = tradeOff(request, arguments.points);
+    if (!stair)
+        return stair.error();
+    const Frontier frontier{*std::move(stair), setup, request.recompute == Recompute::Auto, resolved->provenance};
     const auto document = arguments.json ? frontierJson(frontier) : frontierCsv(frontier);
     if (auto problem = writeOutput(arguments, document))
         return *problem;

@@ -3,6 +3,7 @@
 
 #include "core/base/text.hpp"
 #include "core/cost/cost_table.hpp"
+#include "core/plan/trade_off.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +14,8 @@
 namespace loadline {
 namespace {
 
-constexpr int kTradeOffSteps = 160;                ///< budgets across the range: more than the chart has pixels for steps
-constexpr std::int64_t kTradeOffWork = 20'000'000; ///< per stair; the same on every machine
+constexpr int kTradeOffSteps = 96;                ///< budgets for each number of recomputed blocks
+constexpr std::int64_t kTradeOffWork = 2'000'000; ///< likewise; the same on every machine
 
 bool sameOptions(const RequestOptions& a, const RequestOptions& b)
 {
@@ -32,10 +33,13 @@ const Setup& shownSetup(const PlanAnswer& answer)
     return answer.outcome->plan ? answer.outcome->plan->table.setup : answer.resolved.request.setup;
 }
 
-/// Above it the plan of the chosen table no longer changes; 0 if that cannot be said.
+/// Above it the plan no longer changes at the chosen batch; 0 if that cannot be said.
 Bytes mostBudgetOf(const PlanAnswer& answer)
 {
-    auto table = buildCostTable(shownSetup(answer));
+    Setup setup = shownSetup(answer);
+    if (answer.resolved.request.recompute == Recompute::Auto)
+        setup.recomputedBlocks = 0; // as memory grows, the last block stops being recomputed
+    auto table = buildCostTable(setup);
     if (!table)
         return {};
     const auto planner = Planner::prepare(*std::move(table), answer.resolved.request.pins);
@@ -113,13 +117,14 @@ int mostGranularity(const std::string& flag)
 Result<TradeOffAnswerPtr> answerTradeOff(const PlanAnswer& answer, int granularity, const TradeOffAnswerPtr& known,
                                          const std::stop_token& stop)
 {
-    Setup setup = shownSetup(answer);
-    setup.granularities.clear();
+    PlanRequest request = answer.resolved.request;
+    request.setup = shownSetup(answer);
+    request.setup.granularities.clear();
     for (const int g : kGranularities) {
         if (g <= granularity)
-            setup.granularities.push_back(g);
+            request.setup.granularities.push_back(g);
     }
-    auto table = buildCostTable(setup);
+    const auto table = buildCostTable(request.setup);
     if (!table)
         return table.error();
     auto result = std::make_shared<TradeOffAnswer>();
@@ -129,13 +134,12 @@ Result<TradeOffAnswerPtr> answerTradeOff(const PlanAnswer& answer, int granulari
         result->stair = known->stair;
         return TradeOffAnswerPtr(std::move(result));
     }
-    const auto planner = Planner::prepare(*std::move(table), answer.resolved.request.pins);
-    if (!planner)
-        return planner.error();
-    SearchLimits limits;
-    limits.work = kTradeOffWork;
-    limits.stop = stop;
-    result->stair = planner->tradeOff(kTradeOffSteps, limits);
+    request.limits.work = kTradeOffWork;
+    request.limits.stop = stop;
+    auto stair = tradeOff(request, kTradeOffSteps);
+    if (!stair)
+        return stair.error();
+    result->stair = *std::move(stair);
     return TradeOffAnswerPtr(std::move(result));
 }
 
@@ -151,7 +155,7 @@ std::string tradeOffKey(const PlanAnswer& answer)
     for (const std::string& pin : options.pins)
         key.append(pin).append("\n");
     return key + fmt::format("{} {} {} {} {}", static_cast<const void*>(answer.inputs.model.get()), setup.sequence, setup.batch,
-                             setup.accumulation, setup.recomputedBlocks);
+                             setup.accumulation, options.recompute);
 }
 
 } // namespace loadline

@@ -49,7 +49,8 @@ private:
 /// milliseconds to seconds; polls `stop`.
 Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, LeastBudget& least, const std::stop_token& stop);
 
-/// The trade-off of one granularity and the baselines, at the batch, accumulation and recomputation of `answer`'s plan.
+/// The trade-off of one granularity and the baselines, at the batch and accumulation of `answer`'s plan;
+/// the stair leaves recomputation as open as the request does.
 struct TradeOffAnswer {
     int granularity = 1;
     std::vector<TradeOffPoint> stair;
