@@ -165,7 +165,8 @@ TEST_F(Window, MovingTheLineReplotsNothingAndMovesInTheSameEvent)
     EXPECT_EQ(m_window.choicePage().tradeOff()->replots(), tradeOff);
     EXPECT_GT(m_window.session().searchSlot().replaced(), 0);
     std::nth_element(milliseconds.begin(), milliseconds.begin() + 100, milliseconds.end());
-    EXPECT_LT(milliseconds[100], 5.0) << "thread CPU of one move, median; under 1 ms on a quiet machine";
+    RecordProperty("thread_microseconds_per_move", static_cast<int>(milliseconds[100] * 1e3)); // in the XML report
+    EXPECT_LT(milliseconds[100], 1.0) << "thread CPU of one move, median";
     ASSERT_TRUE(QTest::qWaitFor([this] { return !m_window.session().searchSlot().busy(); }, kPatience));
     EXPECT_EQ(page.time()->axisTop(), top);
     EXPECT_EQ(page.memory()->top(), memoryTop);
