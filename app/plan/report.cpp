@@ -202,6 +202,7 @@ std::string choiceText(const Plan& plan)
         group.estimated = group.estimated || entry.estimated;
     }
     std::vector<std::pair<Group, std::pair<std::string, std::string>>> rows;
+    rows.reserve(groups.size());
     for (const auto& [key, group] : groups)
         rows.emplace_back(group, key);
     std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first.order < b.first.order; });

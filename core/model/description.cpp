@@ -2,10 +2,25 @@
 #include "core/model/description.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace loadline {
+namespace {
+
+/// What a count says that does not fit in 64 bits; readers refuse far smaller ones.
+constexpr std::int64_t kUncountable = INT64_MAX;
+
+/// Sums what `countOf` says of each item; stays at kUncountable once it is reached.
+template <class Items, class CountOf>
+std::int64_t countAll(const Items& items, CountOf countOf)
+{
+    std::int64_t sum = 0;
+    for (const auto& item : items)
+        if (__builtin_add_overflow(sum, countOf(item), &sum))
+            return kUncountable;
+    return sum;
+}
+
+} // namespace
 
 std::int64_t TokenCount::of(std::int64_t sequence) const
 {
@@ -16,31 +31,31 @@ std::int64_t TokenCount::of(std::int64_t sequence) const
 
 std::int64_t Parameter::count() const
 {
-    return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+    std::int64_t product = 1;
+    for (const std::int64_t extent : shape)
+        if (__builtin_mul_overflow(product, extent, &product))
+            return kUncountable;
+    return product;
 }
 
 std::int64_t Operator::parameterCount() const
 {
-    return std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Parameter& p) { return sum + p.count(); });
+    return countAll(parameters, [](const Parameter& p) { return p.count(); });
 }
 
 std::int64_t Operator::trainableCount() const
 {
-    return std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Parameter& p) { return p.trainable ? sum + p.count() : sum; });
+    return countAll(parameters, [](const Parameter& p) { return p.trainable ? p.count() : 0; });
 }
 
 std::int64_t Model::parameterCount() const
 {
-    return std::accumulate(operators.begin(), operators.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Operator& op) { return sum + op.parameterCount(); });
+    return countAll(operators, [](const Operator& op) { return op.parameterCount(); });
 }
 
 std::int64_t Model::trainableCount() const
 {
-    return std::accumulate(operators.begin(), operators.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Operator& op) { return sum + op.trainableCount(); });
+    return countAll(operators, [](const Operator& op) { return op.trainableCount(); });
 }
 
 int Model::layerCount() const
