@@ -13,7 +13,7 @@ namespace loadline {
 namespace {
 
 /// Prices the configuration at the setup's batch.
-Result<Plan> pricedPlan(const PricedQuestion& question, const PlanRequest& request, Setup setup, std::vector<std::string>& notes)
+Result<Plan> pricedPlan(const PricedQuestion& question, const PlanRequest& request, const Setup& setup, std::vector<std::string>& notes)
 {
     auto table = buildCostTable(setup);
     if (!table)
