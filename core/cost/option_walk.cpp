@@ -4,7 +4,6 @@
 #include "core/cost/option_sizes.hpp"
 
 #include <algorithm>
-#include <ranges>
 #include <string_view>
 #include <unordered_map>
 
@@ -45,8 +44,8 @@ void walkBackward(UnitWalk& walk, const Unit& unit, const std::vector<OperatorFa
     Bytes made;
     Bytes peak;
     Bytes inPlacePeak;
-    for (const std::size_t op : std::views::reverse(unit.operators)) {
-        const auto& [print, residual, gradient, heldToEnd] = facts[op];
+    for (auto op = unit.operators.rbegin(); op != unit.operators.rend(); ++op) {
+        const auto& [print, residual, gradient, heldToEnd] = facts[*op];
         const Bytes alive = left + print.backwardWorkspace + residual;
         made += gradient;
         if (alive + made > peak) {

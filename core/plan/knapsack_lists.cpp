@@ -313,9 +313,9 @@ void PairedLists::truncate(StateList& states, const Completion& completion, std:
         if (i % kPollEvery == 0 && !m_effort.poll())
             return;
     }
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (m_core.freeBytes >= states[i].bytes)
-            finished.count(static_cast<double>(states[i].ticks));
+    for (const State& state : states)
+        if (m_core.freeBytes >= state.bytes)
+            finished.count(static_cast<double>(state.ticks));
     finished.settle();
     const auto isFinished = [&](std::size_t i) {
         return m_core.freeBytes >= states[i].bytes && finished.keeps(static_cast<double>(states[i].ticks), m_ranks[i].hash);

@@ -208,8 +208,8 @@ void findLeastBudget(Prepared& problem)
     std::vector<std::uint32_t> level(problem.groups.size());
     const auto least = [&problem](std::uint32_t l) { return problem.corners[problem.levels[l].firstCorner].persist; };
     std::int64_t persist = 0;
-    for (std::size_t i = 0; i < problem.groups.size(); ++i)
-        persist += problem.groups[i].count * least(problem.groups[i].endLevel - 1);
+    for (const Group& group : problem.groups)
+        persist += group.count * least(group.endLevel - 1);
     problem.leastBudget = persist + problem.thresholds.front();
     std::size_t next = 0;
     for (const std::int64_t threshold : problem.thresholds) {
