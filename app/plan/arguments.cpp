@@ -92,7 +92,10 @@ void addVerbs(CLI::App& app, Arguments& a)
         addSearchFlags(verb, a.request);
         addAnswerFlags(verb, a, true);
         if (verb.get_name() == "frontier")
-            verb.add_option("--points", a.points, "Budgets across the range (default 100)")->group(kAnswer)->check(CLI::Range(2, 10000));
+            verb.add_option("--points", a.points,
+                            "Budgets across the range, for each number of recomputed blocks that is tried (default 100)")
+                ->group(kAnswer)
+                ->check(CLI::Range(2, 10000));
         if (verb.get_name() == "price") {
             verb.add_option("--uniform", a.uniform, "The same for every operator: dp, zdp, hsdp or zero2; --pin goes on top")
                 ->group(kQuestion);
