@@ -59,7 +59,7 @@ void OperatorDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
         const QRect field(rect.left() + 4, rect.center().y() - 3, rect.width() - 10, 7);
         painter->fillRect(field, colors.field);
         const bool memory = index.column() == OperatorTreeModel::Memory;
-        const int width = static_cast<int>(share.toDouble() * field.width() + 0.5);
+        const int width = qRound(share.toDouble() * field.width());
         if (share.toDouble() > 0)
             painter->fillRect(QRect(field.left(), field.top(), std::max(width, 1), field.height()),
                               memory ? colors.category[0] : colors.compute);

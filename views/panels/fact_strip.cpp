@@ -159,7 +159,8 @@ int FactStrip::paintChip(QPainter& painter, int right, const QString& words, con
     const Palette& colors = currentPalette();
     const QFont font = fontOf(dot ? 12 : 11, dot);
     const int width = QFontMetrics(font).horizontalAdvance(words) + (dot ? 42 : 28);
-    const QRectF chip(right - width + 0.5, (height() - kChipHeight) / 2 + 0.5, width - 1, kChipHeight - 1);
+    const int top = (height() - kChipHeight) / 2; // a whole pixel, so that the line stays sharp
+    const QRectF chip(right - width + 0.5, top + 0.5, width - 1, kChipHeight - 1);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(dot ? color : colors.line, dot ? 1.4 : 1));
     painter.setBrush(Qt::NoBrush);
