@@ -77,20 +77,7 @@ TrainingConfig readAccelerate(const ConfigFields& root)
         const auto deepspeed = root.object("deepspeed_config");
         if (deepspeed.has("deepspeed_config_file"))
             deepspeed.refuse("deepspeed_config_file", "names another file that holds the settings; price that file instead");
-        switch (deepspeed.whole("zero_stage", 0, 3).value_or(2)) {
-        case 0:
-            config.sharding = Sharding::Nothing;
-            break;
-        case 1:
-            config.sharding = Sharding::Optimizer;
-            break;
-        case 2:
-            config.sharding = Sharding::Gradients;
-            break;
-        default:
-            config.sharding = Sharding::Everything;
-            break;
-        }
+        config.sharding = zeroStage(deepspeed.whole("zero_stage", 0, 3).value_or(2));
         if (const auto steps = deepspeed.whole("gradient_accumulation_steps", 1, kMostBatch))
             config.accumulation = steps;
         if (config.precision == ConfigPrecision::Bf16Copies)

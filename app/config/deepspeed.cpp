@@ -28,20 +28,7 @@ void readZero(const ConfigFields& root, TrainingConfig& config)
     const auto zero = root.object("zero_optimization");
     if (zero.isAuto("stage"))
         zero.note("zero_optimization.stage 'auto' is read as 0, DeepSpeed's default");
-    switch (zero.whole("stage", 0, 3).value_or(0)) {
-    case 1:
-        config.sharding = Sharding::Optimizer;
-        break;
-    case 2:
-        config.sharding = Sharding::Gradients;
-        break;
-    case 3:
-        config.sharding = Sharding::Everything;
-        break;
-    default:
-        config.sharding = Sharding::Nothing;
-        break;
-    }
+    config.sharding = zeroStage(zero.whole("stage", 0, 3).value_or(0));
     for (const auto* key : {"offload_optimizer", "offload_param"}) {
         const auto device = zero.has(key) ? zero.object(key).word("device").value_or("none") : "none";
         if (device != "none")

@@ -15,6 +15,9 @@ TrainingConfig readGalvatron(const ConfigFields& root);
 /// The recipe name of an optimizer as programs spell it ("AdamW", "SGD", ...). Unknown ones take "adamw" with a note.
 std::string optimizerRecipe(const ConfigFields& where, const std::string& name, double momentum);
 
+/// What ZeRO's stage 0 to 3 shards.
+Sharding zeroStage(std::int64_t stage);
+
 /// Says that a degree of tensor, pipeline, context or expert parallelism is left out; nothing if it is 1.
 void leaveOutDegree(const ConfigFields& where, std::string_view key);
 

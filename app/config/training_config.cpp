@@ -49,6 +49,20 @@ bool isValidUtf8(std::string_view text)
 
 } // namespace
 
+Sharding zeroStage(std::int64_t stage)
+{
+    switch (stage) {
+    case 0:
+        return Sharding::Nothing;
+    case 1:
+        return Sharding::Optimizer;
+    case 2:
+        return Sharding::Gradients;
+    default:
+        return Sharding::Everything;
+    }
+}
+
 std::string optimizerRecipe(const ConfigFields& where, const std::string& name, double momentum)
 {
     const auto word = lower(name);
