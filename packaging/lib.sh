@@ -52,6 +52,38 @@ need_tests() {
     need coinor-cbc "benchmarks: another MIP solver"
 }
 
+# The version that packaging/cmake/torch.cmake asks for, in an environment that every clone shares.
+torch_version=2.11.0
+torch_environment=${XDG_CACHE_HOME:-$HOME/.cache}/loadline/torch-$torch_version
+
+need_torch() {
+    need libgloo-dev "headers of Gloo, which PyTorch's include but its wheel lacks"
+    need python3-venv "an environment of its own for PyTorch"
+}
+
+# PyTorch without its CUDA packages, apart from those few that its CPU half loads too: 0.7 GB to fetch, 1.5 GB on disk. An interrupted
+# set-up is finished by the next one.
+install_torch() {
+    [ -n "${LOADLINE_TORCH:-}" ] && return
+    [ -e "$torch_environment/complete" ] && return
+    say "installs PyTorch $torch_version in $torch_environment (0.7 GB): loadline-device measures and trains with it"
+    rm -rf "$torch_environment"
+    python3 -m venv "$torch_environment"
+    "$torch_environment/bin/pip" install -q --no-deps --disable-pip-version-check "torch==$torch_version" nvidia-cuda-runtime==13.0.96 \
+        nvidia-cuda-cupti==13.0.85 nvidia-cufile==1.15.1.6 nvidia-cusparselt-cu13==0.8.0 nvidia-nvshmem-cu13==3.4.5
+    touch "$torch_environment/complete"
+}
+
+# What PyTorch needs from Python, and the models that exported bundles are tried on: 54 MB.
+install_torch_python() {
+    [ -n "${LOADLINE_TORCH:-}" ] && return
+    [ -e "$torch_environment/complete-python" ] && return
+    say "installs transformers and what PyTorch needs from Python: exported bundles are tried with them"
+    "$torch_environment/bin/pip" install -q --disable-pip-version-check typing_extensions filelock sympy networkx jinja2 fsspec numpy \
+        transformers==5.24.0 2>/dev/null
+    touch "$torch_environment/complete-python"
+}
+
 install_missing() {
     as_root dpkg --configure -a >/dev/null # finishes an interrupted set-up
     if [ ${#missing[@]} -gt 0 ]; then

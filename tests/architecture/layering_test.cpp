@@ -31,6 +31,7 @@ Names operator+(Names a, const Names& b)
 const Names kCost{"core/base", "core/model", "core/cluster", "core/cost"};
 const Names kCore = kCost + Names{"core/plan", "core/exchange"};
 const Names kText{"json", "fmt"};
+const Names kTorch = kText + Names{"torch", "cuda", "threads", "files", "clock", "stdout"};
 
 const std::map<std::string, Room> kMatrix{
     {"core/base", {{}, kText + Names{"files"}}},
@@ -39,6 +40,11 @@ const std::map<std::string, Room> kMatrix{
     {"core/cost", {kCost, kText}},
     {"core/plan", {kCost, kText}},
     {"core/exchange", {kCore, kText}},
+    {"profiler/device", {kCost, kTorch}},
+    {"profiler/model", {kCost, kTorch}},
+    {"profiler/train", {kCore + Names{"profiler/device", "profiler/model"}, kTorch}},
+    {"profiler/measure", {kCore + Names{"profiler/device", "profiler/model"}, kTorch}},
+    {"profiler/program", {kCore + Names{"profiler/device", "profiler/model", "profiler/train", "profiler/measure"}, kTorch}},
     {"app/config", {kCore, kText + Names{"yaml", "toml"}}},
     {"app/plan", {kCore + Names{"app/config"}, kText + Names{"cli", "stdout", "files", "clock"}}},
     {"views", {kCost + Names{"core/plan"}, {"qt", "widgets", "fmt"}}},
@@ -115,7 +121,7 @@ std::vector<fs::path> filesUnder(const std::vector<std::string>& tops, const std
     return files;
 }
 
-const std::vector<std::string> kProduct{"core", "views", "app"};
+const std::vector<std::string> kProduct{"core", "views", "app", "profiler"};
 const std::set<std::string> kSources{".cpp", ".hpp"};
 
 std::string contents(const fs::path& relative)
@@ -168,9 +174,10 @@ TEST(Layering, EveryLinkLineIsAnAllowedArrow)
 {
     const std::regex target(R"((loadline::\w+|[A-Za-z0-9_+-]+::[A-Za-z0-9_+-]+))");
     const std::map<std::string, std::string> folders{
-        {"base", "core/base"},      {"model", "core/model"},       {"cluster", "core/cluster"}, {"cost", "core/cost"},
-        {"plan", "core/plan"},      {"exchange", "core/exchange"}, {"config", "app/config"},    {"views", "views"},
-        {"session", "app/session"}, {"window", "app/window"},      {"terminal", "app/plan"},
+        {"base", "core/base"},         {"model", "core/model"},       {"cluster", "core/cluster"},     {"cost", "core/cost"},
+        {"plan", "core/plan"},         {"exchange", "core/exchange"}, {"config", "app/config"},        {"views", "views"},
+        {"session", "app/session"},    {"window", "app/window"},      {"terminal", "app/plan"},        {"device", "profiler/device"},
+        {"network", "profiler/model"}, {"train", "profiler/train"},   {"measure", "profiler/measure"},
     };
     for (const auto& file : filesUnder(kProduct, {"CMakeLists.txt"})) {
         const std::string room = roomOf(file);
@@ -181,6 +188,10 @@ TEST(Layering, EveryLinkLineIsAnAllowedArrow)
             const std::string name = match->str();
             if (name == "loadline::flags")
                 continue;
+            if (name == "loadline::torch") { // packaging/cmake/torch.cmake
+                EXPECT_TRUE(kMatrix.at(room).families.contains("torch")) << room << " may not link " << name;
+                continue;
+            }
             if (name.starts_with("loadline::")) {
                 const auto folder = folders.find(name.substr(10));
                 ASSERT_NE(folder, folders.end()) << file << ": unknown target " << name;
@@ -207,7 +218,7 @@ TEST(Layering, ForbiddenArrowsAreSeen)
 
 TEST(House, EveryFileNamesItsLicenceAndIsShort)
 {
-    for (const auto& file : filesUnder({"core", "views", "app", "tests"}, kSources)) {
+    for (const auto& file : filesUnder({"core", "views", "app", "profiler", "tests"}, kSources)) {
         const std::string text = contents(file);
         EXPECT_TRUE(text.starts_with("// SPDX-License-Identifier: GPL-3.0-or-later\n")) << file;
         EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 600) << file << " would not be finished in one sitting";

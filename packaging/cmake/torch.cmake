@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# libtorch out of PyPI's wheel, as imported targets of our own: `find_package(Torch)` refuses C++20 and drags in nvcc (docs/sources.md,
+# libtorch workers). Looks in LOADLINE_TORCH (an environment or the torch folder), then in Loadline's own environment.
+#   loadline::torch    libtorch_cpu, libc10, c10d with Gloo
+# Sets LOADLINE_TORCH_FOUND and LOADLINE_TORCH_VERSION.
+set(LOADLINE_TORCH_VERSION 2.11.0) # the version that the workers are written for; packaging/lib.sh installs it
+set(LOADLINE_TORCH_FOUND OFF)
+
+if(DEFINED ENV{XDG_CACHE_HOME})
+    set(cache $ENV{XDG_CACHE_HOME})
+else()
+    set(cache $ENV{HOME}/.cache)
+endif()
+set(looked)
+set(torch)
+foreach(place $ENV{LOADLINE_TORCH} ${cache}/loadline/torch-${LOADLINE_TORCH_VERSION})
+    file(GLOB candidates ${place} ${place}/lib/python3*/site-packages/torch)
+    foreach(candidate ${candidates})
+        if(EXISTS ${candidate}/lib/libtorch_cpu.so AND NOT torch)
+            set(torch ${candidate})
+        endif()
+    endforeach()
+    list(APPEND looked ${place})
+endforeach()
+if(NOT torch)
+    message(STATUS "loadline-device is left out: no PyTorch in ${looked}")
+    return()
+endif()
+file(STRINGS ${torch}/version.py found REGEX "^__version__")
+if(NOT found MATCHES "'${LOADLINE_TORCH_VERSION}")
+    message(STATUS "loadline-device is left out: ${torch} is not version ${LOADLINE_TORCH_VERSION}")
+    return()
+endif()
+# libtorch_cpu needs CUDA's runtime and CUPTI even where there is no GPU; they stand beside it or in the toolkit.
+find_library(LOADLINE_CUDART NAMES libcudart.so.13 PATHS ${torch}/../nvidia/cu13/lib /usr/local/cuda/lib64 NO_DEFAULT_PATH)
+find_library(LOADLINE_CUPTI NAMES libcupti.so.13 PATHS ${torch}/../nvidia/cu13/lib /usr/local/cuda/lib64 /usr/local/cuda/extras/CUPTI/lib64
+             NO_DEFAULT_PATH)
+find_path(LOADLINE_GLOO gloo/config.h) # the wheel has c10d's headers but not gloo's, which they include
+if(NOT LOADLINE_CUDART OR NOT LOADLINE_CUPTI OR NOT LOADLINE_GLOO)
+    message(STATUS "loadline-device is left out: it needs libcudart 13, libcupti 13 and Debian's libgloo-dev; packaging/start installs them")
+    return()
+endif()
+
+foreach(library c10 torch_cpu)
+    add_library(torch_${library} SHARED IMPORTED)
+    set_target_properties(torch_${library} PROPERTIES IMPORTED_LOCATION ${torch}/lib/lib${library}.so IMPORTED_SONAME lib${library}.so)
+endforeach()
+add_library(loadline_torch INTERFACE)
+add_library(loadline::torch ALIAS loadline_torch)
+target_include_directories(loadline_torch SYSTEM INTERFACE ${torch}/include ${torch}/include/torch/csrc/api/include ${LOADLINE_GLOO})
+target_compile_definitions(loadline_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
+target_link_libraries(loadline_torch INTERFACE torch_torch_cpu torch_c10)
+# RPATH, not RUNPATH: it also serves the libraries that libtorch loads.
+get_filename_component(cudart_folder ${LOADLINE_CUDART} DIRECTORY)
+get_filename_component(cupti_folder ${LOADLINE_CUPTI} DIRECTORY)
+target_link_options(loadline_torch INTERFACE -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags
+    -Wl,-rpath,${torch}/lib:${cudart_folder}:${cupti_folder})
+set(LOADLINE_TORCH_FOUND ON)
+message(STATUS "loadline-device: PyTorch ${LOADLINE_TORCH_VERSION} in ${torch}")

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "profiler/device/memory_meter.hpp"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/alloc_cpu.h>
+
+#include <cstring>
+#include <memory>
+
+namespace loadline {
+namespace {
+
+thread_local MemoryMeter* currentMeter = nullptr;
+thread_local MemoryCategory currentCategory = MemoryCategory::Activations;
+
+/// Stands before each block; as long as c10's alignment, which tensors rely on.
+struct alignas(64) Header {
+    MemoryMeter* meter;
+    std::int64_t bytes;
+    MemoryCategory category;
+};
+static_assert(sizeof(Header) == 64);
+
+/// The block begins at the header, but the pointer that libtorch sees stays its own context: it then counts as simple data, whose
+/// deleter may be called with the data pointer alone.
+class CountingAllocator final : public c10::Allocator {
+public:
+    c10::DataPtr allocate(std::size_t bytes) override
+    {
+        if (bytes == 0)
+            return {nullptr, nullptr, &release, c10::Device(c10::DeviceType::CPU)};
+        auto* header = new (c10::alloc_cpu(bytes + sizeof(Header))) Header{currentMeter, static_cast<std::int64_t>(bytes), currentCategory};
+        if (header->meter != nullptr)
+            header->meter->add(header->category, header->bytes);
+        void* data = header + 1;
+        return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
+    }
+
+    [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override { return &release; }
+
+    void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
+
+private:
+    static void release(void* data)
+    {
+        if (data == nullptr)
+            return;
+        Header* header = static_cast<Header*>(data) - 1;
+        if (header->meter != nullptr)
+            header->meter->add(header->category, -header->bytes);
+        std::destroy_at(header);
+        c10::free_cpu(header);
+    }
+};
+
+constexpr std::uint8_t kPriority = 100; ///< above libtorch's own
+
+} // namespace
+
+void MemoryMeter::install()
+{
+    static CountingAllocator allocator; // lives as long as any tensor
+    c10::SetCPUAllocator(&allocator, kPriority);
+}
+
+MemoryMeter::~MemoryMeter()
+{
+    if (currentMeter == this)
+        currentMeter = nullptr;
+}
+
+void MemoryMeter::add(MemoryCategory category, std::int64_t bytes)
+{
+    m_alive[static_cast<std::size_t>(category)].fetch_add(bytes, std::memory_order_relaxed);
+    const std::int64_t total = m_total.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    std::int64_t peak = m_peak.load(std::memory_order_relaxed);
+    while (total > peak && !m_peak.compare_exchange_weak(peak, total, std::memory_order_relaxed)) {}
+    if (total > peak) {
+        for (std::size_t i = 0; i < kMemoryCategories; ++i)
+            m_atPeak[i].store(m_alive[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
+}
+
+CategoryBytes MemoryMeter::alive() const
+{
+    CategoryBytes bytes;
+    for (std::size_t i = 0; i < kMemoryCategories; ++i)
+        bytes[i] = Bytes(m_alive[i].load(std::memory_order_relaxed));
+    return bytes;
+}
+
+CategoryBytes MemoryMeter::atPeak() const
+{
+    CategoryBytes bytes;
+    for (std::size_t i = 0; i < kMemoryCategories; ++i)
+        bytes[i] = Bytes(m_atPeak[i].load(std::memory_order_relaxed));
+    return bytes;
+}
+
+void MemoryMeter::resetPeak()
+{
+    m_peak.store(m_total.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    for (std::size_t i = 0; i < kMemoryCategories; ++i)
+        m_atPeak[i].store(m_alive[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+MeterScope::MeterScope(MemoryMeter& meter) : m_before(currentMeter)
+{
+    currentMeter = &meter;
+}
+
+MeterScope::~MeterScope()
+{
+    currentMeter = m_before;
+}
+
+CategoryScope::CategoryScope(MemoryCategory category) : m_before(currentCategory)
+{
+    currentCategory = category;
+}
+
+CategoryScope::~CategoryScope()
+{
+    currentCategory = m_before;
+}
+
+} // namespace loadline

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/units.hpp"
+#include "core/cost/timeline.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace loadline {
+
+using CategoryBytes = std::array<Bytes, kMemoryCategories>; ///< by MemoryCategory
+
+/// What libtorch's CPU allocator has handed out, by category. Every byte is counted that a tensor of any thread holds; what Gloo keeps
+/// for itself is not seen. A meter counts the allocations made while it is current in their thread; frees count where the memory was
+/// taken, from whatever thread. All members are thread-safe.
+class MemoryMeter {
+public:
+    /// Puts the counting allocator in front of libtorch's own. Before the first tensor whose bytes are to be seen; again is harmless.
+    static void install();
+
+    MemoryMeter() = default;
+    ~MemoryMeter();
+    MemoryMeter(const MemoryMeter&) = delete;
+    MemoryMeter& operator=(const MemoryMeter&) = delete;
+
+    [[nodiscard]] CategoryBytes alive() const;
+    [[nodiscard]] Bytes total() const { return Bytes(m_total.load(std::memory_order_relaxed)); }
+    /// Most that was alive since the last `resetPeak`, and its categories (as they were at that moment).
+    [[nodiscard]] Bytes peak() const { return Bytes(m_peak.load(std::memory_order_relaxed)); }
+    [[nodiscard]] CategoryBytes atPeak() const;
+    void resetPeak();
+
+    /// For the allocator.
+    void add(MemoryCategory category, std::int64_t bytes);
+
+private:
+    std::array<std::atomic<std::int64_t>, kMemoryCategories> m_alive{};
+    std::array<std::atomic<std::int64_t>, kMemoryCategories> m_atPeak{};
+    std::atomic<std::int64_t> m_total{0};
+    std::atomic<std::int64_t> m_peak{0};
+};
+
+/// Makes a meter current in this thread while it lives; the one before comes back.
+class MeterScope {
+public:
+    explicit MeterScope(MemoryMeter& meter);
+    ~MeterScope();
+    MeterScope(const MeterScope&) = delete;
+    MeterScope& operator=(const MeterScope&) = delete;
+
+private:
+    MemoryMeter* m_before;
+};
+
+/// Books allocations of this thread under a category while it lives; without one they are activations.
+class CategoryScope {
+public:
+    explicit CategoryScope(MemoryCategory category);
+    ~CategoryScope();
+    CategoryScope(const CategoryScope&) = delete;
+    CategoryScope& operator=(const CategoryScope&) = delete;
+
+private:
+    MemoryCategory m_before;
+};
+
+} // namespace loadline
