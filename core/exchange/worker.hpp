@@ -4,6 +4,7 @@
 #include "core/base/result.hpp"
 #include "core/base/units.hpp"
 #include "core/cost/timeline.hpp"
+#include "core/cost/traffic.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -53,14 +54,6 @@ struct WorkerRank {
     std::string why; ///< of Died
 };
 
-/// Bytes that one rank sent in one step, counted as the cost model counts them, by collective.
-struct SentBytes {
-    Bytes allGather;
-    Bytes reduceScatter;
-    Bytes allReduce;
-    friend bool operator==(const SentBytes&, const SentBytes&) = default;
-};
-
 struct WorkerStep {
     int rank = 0;
     std::int64_t step = 0; ///< from 1
@@ -72,7 +65,7 @@ struct WorkerStep {
     Seconds exposed; ///< waited for communication
     Bytes peak;      ///< allocated, in this step
     Bytes reserved;  ///< held by the caching allocator; 0 on CPU
-    SentBytes sent;
+    Traffic traffic; ///< counted by the rank, call by call
 };
 
 struct WorkerTimeline {

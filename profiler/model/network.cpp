@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "profiler/model/network.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/embedding.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/zeros.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace loadline {
+namespace {
+
+template <class T>
+const T* as(const Operator& op)
+{
+    return std::get_if<T>(&op.traits);
+}
+
+std::optional<std::string> reasonNotTrained(const Operator& op)
+{
+    if (as<ConvolutionTraits>(op))
+        return "convolutions";
+    if (as<CustomTraits>(op))
+        return "operators whose costs are given by hand";
+    const auto* attention = as<AttentionTraits>(op);
+    if (attention && (attention->cross || attention->positionBias || attention->softCap > 0 || attention->window > 0))
+        return "cross attention, position biases, soft caps and sliding windows";
+    const auto* norm = as<NormTraits>(op);
+    if (norm && norm->norm != NormKind::Layer && norm->norm != NormKind::Rms)
+        return "this kind of norm";
+    const auto* router = as<RouterTraits>(op);
+    if (router && router->scores != RouterTraits::Scores::Softmax)
+        return "routers other than softmax";
+    return std::nullopt;
+}
+
+} // namespace
+
+bool storesInByOut(const Model& model, const Operator& op)
+{
+    return model.family == "gpt2" && op.place == Place::Layer && as<LinearTraits>(op) != nullptr;
+}
+
+at::Tensor initialValue(const Parameter& parameter, std::uint64_t seed)
+{
+    if (parameter.shape.size() < 2)
+        return parameter.name.ends_with("bias") ? at::zeros(parameter.shape) : at::ones(parameter.shape);
+    std::uint64_t hash = seed * 0x9e3779b97f4a7c15ULL + 1469598103934665603ULL;
+    for (const char c : parameter.name)
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    at::Tensor value = at::empty(parameter.shape);
+    value.normal_(0, 0.02, at::make_generator<at::CPUGeneratorImpl>(hash));
+    return value;
+}
+
+Result<Network> Network::build(std::shared_ptr<const Model> model)
+{
+    Network network;
+    network.m_model = std::move(model);
+    const auto& operators = network.m_model->operators;
+    int layer = -1;
+    bool ended = false;
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+        const Operator& op = operators[i];
+        if (const auto reason = reasonNotTrained(op))
+            return invalidInput(fmt::format("{} of model {} cannot be trained here ({} are not built); GPT-2, OPT, BERT, Llama and "
+                                            "Mixtral-like models can",
+                                            op.name, network.m_model->name, *reason));
+        if (as<LossTraits>(op)) {
+            network.m_loss = i;
+            network.m_vocabulary = as<LossTraits>(op)->classes;
+            network.m_masked = as<LossTraits>(op)->loss == LossKind::MaskedLm;
+            ended = true;
+            continue;
+        }
+        if (op.place == Place::Layer) {
+            if (op.layer != layer) {
+                layer = op.layer;
+                network.m_layers.emplace_back();
+            }
+            Layer& parts = network.m_layers.back();
+            if (parts.empty() || operators[parts.back().first].part != op.part)
+                parts.push_back({i, i});
+            parts.back().last = i + 1;
+            continue;
+        }
+        (network.m_layers.empty() ? network.m_embedding : network.m_tail).push_back(i);
+    }
+    if (!ended || network.m_embedding.empty() || as<EmbeddingTraits>(operators[network.m_embedding.front()]) == nullptr)
+        return invalidInput(
+            fmt::format("model {} cannot be trained here: it does not begin with an embedding and end with a loss", network.m_model->name));
+    for (const std::size_t op : network.m_embedding) {
+        const auto* embedding = as<EmbeddingTraits>(operators[op]);
+        if (embedding && op != network.m_embedding.front() && !embedding->bufferIndices)
+            network.m_mostTokens = embedding->rows - (network.m_model->family == "opt" ? 2 : 0);
+    }
+    if (network.m_model->family == "bert")
+        network.m_constants.layerNormEps = 1e-12;
+    if (network.m_model->family == "mixtral" || network.m_model->family == "mistral")
+        network.m_constants.rmsNormEps = 1e-5;
+    return network;
+}
+
+at::Tensor Network::embed(Host& host, const at::Tensor& tokens) const
+{
+    at::Tensor x;
+    const std::int64_t offset = m_model->family == "opt" ? 2 : 0; // OPT's positions begin at 2
+    for (const std::size_t op : m_embedding) {
+        const auto* embedding = as<EmbeddingTraits>(m_model->operators[op]);
+        if (embedding == nullptr) {
+            x = runOne(host, op, x);
+            continue;
+        }
+        const bool first = op == m_embedding.front();
+        at::Tensor indices = tokens;
+        if (embedding->bufferIndices)
+            indices = at::zeros({1, tokens.size(1)}, tokens.options());
+        else if (!first)
+            indices = at::arange(offset, offset + tokens.size(1), tokens.options()).unsqueeze(0);
+        const at::Tensor rows = host.operate(op, [&](const Weights& weights) {
+            const at::Tensor found = at::embedding(weights[0], indices);
+            return x.defined() ? x.add(found) : found;
+        });
+        x = rows;
+    }
+    return x;
+}
+
+at::Tensor Network::runOne(Host& host, std::size_t index, const at::Tensor& x) const
+{
+    const Operator& op = m_model->operators[index];
+    if (as<LinearTraits>(op))
+        return host.linear(index, x);
+    return host.operate(index, [&](const Weights& weights) {
+        if (const auto* norm = as<NormTraits>(op))
+            return normKernel(*norm, m_constants, x, weights);
+        if (const auto* activation = as<ActivationTraits>(op))
+            return activationKernel(activation->activation, x, at::Tensor());
+        if (const auto* dropout = as<DropoutTraits>(op))
+            return dropoutKernel(*dropout, x);
+        return x;
+    });
+}
+
+/// A part is a norm and what follows it, added to the stream (the norm may come last instead); linears that stand side by side (query,
+/// key, value; gate, up) read the same tensor.
+at::Tensor Network::runPart(Host& host, Part part, const at::Tensor& input) const
+{
+    const auto& operators = m_model->operators;
+    at::Tensor x = input; // the stream
+    at::Tensor h = input; // what the next operator reads
+    at::Tensor scores;    // of a router
+    std::vector<at::Tensor> branches;
+    for (std::size_t i = part.first; i < part.last; ++i) {
+        const Operator& op = operators[i];
+        const bool last = i + 1 == part.last;
+        if (const auto* attention = as<AttentionTraits>(op)) {
+            h = host.operate(i, [&](const Weights&) {
+                if (branches.size() == 1)
+                    branches = branches.front().chunk(3, -1);
+                return attentionKernel(*attention, m_constants, branches[0], branches[1], branches[2]);
+            });
+            branches.clear();
+        } else if (const auto* activation = as<ActivationTraits>(op)) {
+            h = host.operate(i, [&](const Weights&) {
+                return activationKernel(activation->activation, branches[0], branches.size() > 1 ? branches[1] : at::Tensor());
+            });
+            branches.clear();
+        } else if (const auto* linear = as<LinearTraits>(op)) {
+            const at::Tensor y = host.linear(i, h);
+            const Operator* next = last ? nullptr : &operators[i + 1];
+            const bool feeds = next && (as<LinearTraits>(*next) || as<AttentionTraits>(*next) || as<ActivationTraits>(*next) ||
+                                        (as<NormTraits>(*next) && as<NormTraits>(*next)->ofProjection));
+            if (i == part.first && linear->in != linear->out && next && as<NormTraits>(*next) && !as<NormTraits>(*next)->ofProjection)
+                x = h = y; // a projection between layers of different width
+            else if (feeds)
+                branches.push_back(y);
+            else
+                h = y;
+        } else if (const auto* norm = as<NormTraits>(op); norm && norm->ofProjection) {
+            branches.back() = runOne(host, i, branches.back());
+        } else if (norm && last && i != part.first) {
+            return host.operate(i, [&](const Weights& weights) { return normKernel(*norm, m_constants, x.add(h), weights); });
+        } else if (const auto* router = as<RouterTraits>(op)) {
+            scores = host.operate(i, [&](const Weights& weights) { return routerKernel(*router, h, weights); });
+        } else if (const auto* experts = as<ExpertsTraits>(op)) {
+            h = host.operate(i, [&](const Weights& weights) { return expertsKernel(*experts, h, scores, weights); });
+        } else {
+            h = runOne(host, i, h);
+        }
+    }
+    return x.add(h);
+}
+
+at::Tensor Network::runLayer(Host& host, const Layer& layer, const at::Tensor& x) const
+{
+    return host.region(layer.front().first, layer.back().last, x, [&](const at::Tensor& input) {
+        at::Tensor h = input;
+        for (const Part& part : layer)
+            h = host.region(part.first, part.last, h, [&](const at::Tensor& y) { return runPart(host, part, y); });
+        return h;
+    });
+}
+
+at::Tensor Network::logits(Host& host, const at::Tensor& tokens) const
+{
+    at::Tensor x = embed(host, tokens);
+    for (const Layer& layer : m_layers)
+        x = runLayer(host, layer, x);
+    for (const std::size_t op : m_tail)
+        x = runOne(host, op, x);
+    return x;
+}
+
+at::Tensor Network::loss(Host& host, const at::Tensor& tokens, const at::Tensor& targets) const
+{
+    const at::Tensor predicted = logits(host, tokens);
+    return host.operate(m_loss,
+                        [&](const Weights&) { return lossKernel(*as<LossTraits>(m_model->operators[m_loss]), predicted, targets); });
+}
+
+} // namespace loadline
