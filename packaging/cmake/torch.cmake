@@ -47,7 +47,9 @@ foreach(library c10 torch_cpu)
 endforeach()
 add_library(loadline_torch INTERFACE)
 add_library(loadline::torch ALIAS loadline_torch)
-target_include_directories(loadline_torch SYSTEM INTERFACE ${torch}/include ${torch}/include/torch/csrc/api/include ${LOADLINE_GLOO})
+# After the system's headers: the wheel brings an fmt of its own, which no library here has the functions of.
+target_compile_options(loadline_torch INTERFACE "SHELL:-idirafter ${torch}/include" "SHELL:-idirafter ${torch}/include/torch/csrc/api/include")
+target_include_directories(loadline_torch SYSTEM INTERFACE ${LOADLINE_GLOO})
 target_compile_definitions(loadline_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 target_link_libraries(loadline_torch INTERFACE torch_torch_cpu torch_c10)
 # RPATH, not RUNPATH: it also serves the libraries that libtorch loads.

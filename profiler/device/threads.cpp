@@ -28,6 +28,9 @@ public:
         meeting.twos[static_cast<std::size_t>(rank)] = two;
         if (++meeting.arrived == members) {
             act(meeting.ones, meeting.twos);
+            // Nobody's tensors are held beyond their owner's return.
+            meeting.ones.clear();
+            meeting.twos.clear();
             meeting.done = true;
             m_wake.notify_all();
         }

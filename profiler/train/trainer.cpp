@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "profiler/train/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace loadline {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::optional<Error> faultOf(const Setup& setup, Communicator* world)
+{
+    const std::int64_t ranks = world ? world->size() : 1;
+    if (setup.cluster.ranks() != ranks)
+        return invalidInput(
+            fmt::format("the plan is for {} ranks, but {} run; start as many as the plan has", setup.cluster.ranks(), ranks));
+    const PrecisionRecipe& precision = setup.precision;
+    const bool known = (precision.compute == ComputeMode::Fp32 || precision.compute == ComputeMode::Bf16) && precision.weight == 4 &&
+                       precision.master == 0 && precision.gradient == 4 && precision.reduced == 4;
+    if (!known)
+        return invalidInput(fmt::format("precision {} cannot be trained in here; plan with fp32 or bf16-mixed", precision.name));
+    if (setup.rules.replicatedIsRootUnit || setup.rules.padsDimension0)
+        return invalidInput(
+            fmt::format("the plan follows the rules of '{}'; plan with --runtime loadline to train it here", setup.rules.name));
+    return std::nullopt;
+}
+
+/// The model with the setup's dropout instead of its own.
+std::shared_ptr<const Model> modelOf(const Setup& setup)
+{
+    if (!setup.dropout)
+        return setup.model;
+    auto model = std::make_shared<Model>(*setup.model);
+    for (Operator& op : model->operators) {
+        if (auto* dropout = std::get_if<DropoutTraits>(&op.traits))
+            dropout->probability = *setup.dropout;
+        if (auto* attention = std::get_if<AttentionTraits>(&op.traits))
+            attention->dropout = *setup.dropout;
+    }
+    return model;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Trainer>> Trainer::create(const CostTable& table, const Choice& choice, Communicator* world,
+                                                 const TrainingOptions& options)
+{
+    if (auto fault = faultOf(table.setup, world))
+        return *fault;
+    MemoryMeter::install();
+    std::unique_ptr<Trainer> trainer(new Trainer);
+    trainer->m_meter = std::make_unique<MemoryMeter>();
+    const MeterScope metered(*trainer->m_meter);
+    trainer->m_table = table;
+    trainer->m_choice = choice;
+    trainer->m_world = world;
+    trainer->m_options = options;
+    auto network = Network::build(modelOf(table.setup));
+    if (!network)
+        return network.error();
+    if (network->mostTokens() > 0 && table.setup.sequence > network->mostTokens())
+        return invalidInput(fmt::format("the plan has sequences of {} tokens, but model {} has {} positions; plan with fewer",
+                                        table.setup.sequence, table.setup.model->name, network->mostTokens()));
+    trainer->m_network = std::make_unique<Network>(*std::move(network));
+    auto data =
+        Data::open(options.data, trainer->m_network->vocabulary(), table.setup.sequence, trainer->m_network->masked(), options.seed);
+    if (!data)
+        return data.error();
+    trainer->m_data = std::make_unique<Data>(*std::move(data));
+    auto optimizer = Optimizer::make(table.setup.optimizer, options.learningRate);
+    if (!optimizer)
+        return optimizer.error();
+    trainer->m_optimizer = std::make_unique<Optimizer>(*std::move(optimizer));
+    trainer->m_observer = std::make_unique<Observer>(*trainer->m_meter, table.units.size());
+    trainer->m_executor = std::make_unique<Executor>(*trainer->m_network, trainer->m_table, trainer->m_choice, world, *trainer->m_observer);
+    for (const auto& flat : trainer->m_executor->flats())
+        flat->initialise(options.seed);
+    trainer->m_optimizer->prepare(trainer->m_executor->flats());
+    return trainer;
+}
+
+Trainer::~Trainer() = default;
+
+WorkerStep Trainer::step()
+{
+    const MeterScope metered(*m_meter);
+    const Setup& setup = m_table.setup;
+    const int rank = m_world ? m_world->rank() : 0;
+    const std::int64_t ranks = m_world ? m_world->size() : 1;
+    ++m_step;
+    WorkerStep figures;
+    figures.rank = rank;
+    figures.step = m_step;
+    m_executor->clearTraffic();
+    m_executor->clearExposed();
+    m_observer->beginStep();
+    const auto started = Clock::now();
+    for (std::int64_t micro = 0; micro < setup.accumulation; ++micro) {
+        const Batch batch = m_data->batch(m_step, (micro * ranks + rank) * setup.batch, setup.batch);
+        figures.loss += m_executor->microStep(batch.tokens, batch.targets, 1.0 / static_cast<double>(setup.accumulation),
+                                              micro + 1 == setup.accumulation);
+    }
+    figures.loss /= static_cast<double>(setup.accumulation);
+    for (const UnitSeconds& unit : m_observer->seconds()) {
+        figures.forward += Seconds(unit.forward);
+        figures.backward += Seconds(unit.backward);
+    }
+    const auto optimizing = Clock::now();
+    m_observer->begin(Phase::Step, m_table.units.size() - 1);
+    m_optimizer->step(m_executor->flats(), static_cast<double>(ranks), m_options.clip, m_world);
+    m_observer->end();
+    m_executor->reducer().clear();
+    figures.optimizer = Seconds(secondsSince(optimizing));
+    figures.seconds = Seconds(secondsSince(started));
+    figures.exposed = Seconds(m_executor->exposed());
+    figures.peak = m_observer->peak();
+    figures.traffic = m_executor->traffic();
+    return figures;
+}
+
+const std::vector<TimelineEvent>& Trainer::timeline() const
+{
+    return m_observer->events();
+}
+
+const std::vector<UnitSeconds>& Trainer::unitSeconds() const
+{
+    return m_observer->seconds();
+}
+
+CategoryBytes Trainer::alive() const
+{
+    return m_meter->alive();
+}
+
+CategoryBytes Trainer::atPeak() const
+{
+    return m_observer->atPeak();
+}
+
+at::Tensor Trainer::logits(const at::Tensor& tokens)
+{
+    return m_executor->logits(tokens);
+}
+
+Result<CostTable> unshardedTable(const CostTable& table)
+{
+    Setup setup = table.setup;
+    setup.accumulation *= setup.cluster.ranks();
+    setup.cluster.nodes = 1;
+    setup.cluster.gpusPerNode = 1;
+    setup.groups = {1};
+    setup.granularities = {1};
+    setup.recomputedBlocks = 0;
+    return buildCostTable(setup);
+}
+
+} // namespace loadline
