@@ -46,7 +46,7 @@ at::Tensor FlatEntry::cut(const at::Tensor& whole) const
 
 FlatParameters::FlatParameters(std::vector<FlatEntry> entries, bool trainable, const GroupPair& groups, const PrecisionRecipe& precision)
     : m_entries(std::move(entries)), m_trainable(trainable), m_groups(groups), m_gatheredType(gatheredTypeOf(precision)),
-      m_reducedType(precision.reduced >= 4 ? at::kFloat : m_gatheredType)
+      m_reducedType(precision.reduced >= 4 ? at::kFloat : at::kBFloat16)
 {
     std::int64_t all = 0;
     for (FlatEntry& entry : m_entries) {

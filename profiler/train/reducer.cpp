@@ -38,6 +38,7 @@ Reducer::Reducer(const std::vector<FlatParameters*>& flats, Communicator* world,
             m_sharded.push_back(*flat);
             continue;
         }
+        m_bucketType = (*flat)->reducedType();
         m_replicatedIndex[*flat] = m_replicated.size();
         m_replicated.push_back({*flat, all});
         all += (*flat)->localCount();
@@ -136,18 +137,25 @@ void Reducer::settle(std::size_t keep, Traffic& traffic)
         if (gradient.defined())
             gradient.add_(done.shard);
         else
-            gradient = done.shard;
+            gradient = done.shard.to(at::kFloat);
         if (m_last && --m_missing[done.flat] == 0)
             average(*done.flat, traffic);
     }
 }
 
+void Reducer::startAverage(Communicator& group, const at::Tensor& target, at::ScalarType type, Traffic& traffic)
+{
+    const CategoryScope category(MemoryCategory::Gradients);
+    Average average{target, target.to(type), nullptr};
+    traffic.allReduce += bytesOf(average.sent);
+    average.pending = group.allReduce(average.sent);
+    m_averages.push_back(std::move(average));
+}
+
 void Reducer::average(FlatParameters& flat, Traffic& traffic)
 {
-    if (!flat.groups().replicas)
-        return;
-    traffic.allReduce += bytesOf(flat.gradient());
-    m_averages.push_back(flat.groups().replicas->allReduce(flat.gradient()));
+    if (flat.groups().replicas)
+        startAverage(*flat.groups().replicas, flat.gradient(), flat.reducedType(), traffic);
 }
 
 void Reducer::addReplicated(Piece& piece, std::size_t firstLeaf, FlatParameters& flat, Traffic& traffic)
@@ -180,8 +188,7 @@ void Reducer::flushBuckets(bool all, Traffic& traffic)
     if (!all && static_cast<std::int64_t>(bucket.nbytes()) < m_bucketBytes)
         return;
     m_flushed = end;
-    traffic.allReduce += bytesOf(bucket);
-    m_averages.push_back(m_world->allReduce(bucket));
+    startAverage(*m_world, bucket, m_bucketType, traffic);
 }
 
 double Reducer::finish(Traffic& traffic)
@@ -190,8 +197,11 @@ double Reducer::finish(Traffic& traffic)
     settle(0, traffic);
     if (m_last) {
         flushBuckets(true, traffic);
-        for (const PendingPtr& pending : m_averages)
-            m_waited += waitFor(*pending);
+        for (const Average& average : m_averages) {
+            m_waited += waitFor(*average.pending);
+            if (!average.sent.is_same(average.target))
+                average.target.copy_(average.sent);
+        }
         m_averages.clear();
     }
     return std::exchange(m_waited, 0);

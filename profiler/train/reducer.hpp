@@ -11,7 +11,7 @@ namespace loadline {
 /// Turns the gradients of pieces into those of what this rank stores. Shards take up each micro-step's gradient by a reduce-scatter that
 /// runs while the next piece's backward does; shards of several copies are averaged once, after the last micro-step. Replicated gradients
 /// are parts of one buffer, added to in place, and all-reduced in buckets while backward of the last micro-step runs.
-/// Gradients are sums over ranks: the optimizer divides.
+/// Gradients are sums over ranks, kept in fp32 whatever type is sent: the optimizer divides.
 class Reducer {
 public:
     /// `flats` in the order of forward. `world` may be null for one rank.
@@ -35,6 +35,13 @@ private:
         FlatParameters* flat = nullptr;
         PendingPtr pending;
     };
+    /// An all-reduce in the type that the recipe sends.
+    struct Average {
+        at::Tensor target;
+        at::Tensor sent; ///< `target` itself where the types are one
+        PendingPtr pending;
+    };
+    void startAverage(Communicator& group, const at::Tensor& target, at::ScalarType type, Traffic& traffic);
     void reduceFlat(Piece& piece, std::size_t firstLeaf, FlatParameters& flat, Traffic& traffic);
     void addReplicated(Piece& piece, std::size_t firstLeaf, FlatParameters& flat, Traffic& traffic);
     void settle(std::size_t keep, Traffic& traffic);
@@ -55,7 +62,8 @@ private:
     at::Tensor m_buffer;
     std::size_t m_flushed = 0; ///< replicated flats that are all-reduced
     std::deque<Reduction> m_running;
-    std::vector<PendingPtr> m_averages;
+    std::vector<Average> m_averages;
+    at::ScalarType m_bucketType = at::kFloat;
     Communicator* m_world;
     bool m_accumulates;
     std::int64_t m_bucketBytes;

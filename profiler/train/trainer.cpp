@@ -23,7 +23,7 @@ std::optional<Error> faultOf(const Setup& setup, Communicator* world)
             fmt::format("the plan is for {} ranks, but {} run; start as many as the plan has", setup.cluster.ranks(), ranks));
     const PrecisionRecipe& precision = setup.precision;
     const bool known = (precision.compute == ComputeMode::Fp32 || precision.compute == ComputeMode::Bf16) && precision.weight == 4 &&
-                       precision.master == 0 && precision.gradient == 4 && precision.reduced == 4;
+                       precision.master == 0 && precision.gradient == 4;
     if (!known)
         return invalidInput(fmt::format("precision {} cannot be trained in here; plan with fp32 or bf16-mixed", precision.name));
     if (setup.rules.replicatedIsRootUnit || setup.rules.padsDimension0)
