@@ -79,4 +79,10 @@ Seconds allReduce(const Cluster& cluster, Bytes bytes, std::int64_t group, const
     return measured(profile, Collective::AllReduce, members, bytes).value_or(ringPass(cluster, bytes, members) * 2.0);
 }
 
+OverlapFactors overlapFactors(const Cluster& cluster, const Profile* profile)
+{
+    const auto measured = profile != nullptr ? profile->overlap() : std::nullopt;
+    return measured.value_or(OverlapFactors{cluster.overlapCompute, cluster.overlapTransfer});
+}
+
 } // namespace loadline

@@ -8,7 +8,8 @@
 
 namespace loadline {
 
-class Profile; // core/cost/profile.hpp
+class Profile;         // core/cost/profile.hpp
+struct OverlapFactors; // core/cost/profile.hpp
 
 /// Ranks that take part in one collective, spread evenly over nodes.
 struct RankGroup {
@@ -42,5 +43,8 @@ Seconds reduceScatter(const Cluster& cluster, Bytes bytes, std::int64_t group, c
 
 /// All-reduce of `bytes` that each rank holds (the unit's gradients / group) across the ranks / group replicas: 2 A(bytes).
 Seconds allReduce(const Cluster& cluster, Bytes bytes, std::int64_t group, const Profile* profile = nullptr);
+
+/// Slow-downs while computing and communication overlap: measured where the profile has them, else the cluster's.
+OverlapFactors overlapFactors(const Cluster& cluster, const Profile* profile = nullptr);
 
 } // namespace loadline

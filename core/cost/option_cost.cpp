@@ -89,8 +89,8 @@ void addStates(OptionCost& cost, const Draft& draft)
     cost.gradients = bytesOf(trainable, precision.gradient);
     cost.steadyGradients = bytesOf(steadyElements(draft), precision.gradient);
     // The optimizer works on the master copy where there is one.
-    cost.stepTransient =
-        bytesOf(trainable, (precision.master > 0 ? precision.master : precision.weight) * draft.setup.optimizer.stepTransient);
+    if (!draft.rules().stepsInPieces)
+        cost.stepTransient = bytesOf(trainable, (precision.master > 0 ? precision.master : precision.weight) * draft.setup.optimizer.stepTransient);
 }
 
 // --- gathered copies and buffers ---------------------------------------------------------------------------------

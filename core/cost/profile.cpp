@@ -99,8 +99,8 @@ bool needsSameSequence(const Operator& op)
 
 } // namespace
 
-Profile::Profile(ProfileHeader header, std::vector<OperatorRow> operators, std::vector<LinkRow> links)
-    : m_header(std::move(header)), m_operators(std::move(operators)), m_links(std::move(links))
+Profile::Profile(ProfileHeader header, std::vector<OperatorRow> operators, std::vector<LinkRow> links, std::vector<OverlapRow> overlaps)
+    : m_header(std::move(header)), m_operators(std::move(operators)), m_links(std::move(links)), m_overlaps(std::move(overlaps))
 {
     for (std::size_t row = 0; row < m_operators.size(); ++row) {
         const auto& r = m_operators[row];
@@ -177,6 +177,37 @@ std::optional<Seconds> Profile::collective(Collective collective, std::int64_t g
                                         [](const std::pair<double, double>& point, double size) { return point.first < size; });
     const auto below = std::prev(above);
     return Seconds(std::lerp(below->second, above->second, (wanted - below->first) / (above->first - below->first)));
+}
+
+std::vector<LinkPoint> Profile::linkCurve(Collective collective, std::int64_t group, std::int64_t perNode) const
+{
+    std::vector<LinkPoint> points;
+    const auto found = m_curves.find({collective, group, perNode});
+    if (found != m_curves.end()) {
+        for (const auto& [bytes, seconds] : found->second)
+            points.push_back({Bytes(static_cast<std::int64_t>(bytes)), Seconds(seconds)});
+    }
+    return points;
+}
+
+std::optional<OverlapFactors> Profile::overlap() const
+{
+    if (m_overlaps.empty())
+        return std::nullopt;
+    std::vector<double> compute;
+    std::vector<double> transfer;
+    for (const auto& row : m_overlaps) {
+        compute.push_back(std::max(1.0, row.compute));
+        transfer.push_back(std::max(1.0, row.transfer));
+    }
+    OverlapFactors factors{median(std::move(compute)), median(std::move(transfer))};
+    // 1/a + 1/b >= 1 is (a - 1)(b - 1) <= 1; the last factor keeps rounding on the right side of it.
+    const double excess = std::sqrt((factors.compute - 1) * (factors.transfer - 1));
+    if (excess > 1) {
+        factors.compute = 1 + (factors.compute - 1) / excess * (1 - 1e-12);
+        factors.transfer = 1 + (factors.transfer - 1) / excess * (1 - 1e-12);
+    }
+    return factors;
 }
 
 std::string Profile::provenance() const

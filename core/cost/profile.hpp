@@ -65,7 +65,33 @@ struct LinkRow {
     std::int64_t perNode = 2; ///< of them in each node
     Bytes bytes;              ///< of the whole array, not of a rank's part
     Seconds seconds;          ///< median over repetitions of the slowest rank
+    Seconds spread{};         ///< between the quartiles
     friend bool operator==(const LinkRow&, const LinkRow&) = default;
+};
+
+/// How much longer computing and one collective take while both run.
+struct OverlapRow {
+    Collective collective = Collective::AllGather;
+    std::int64_t group = 2;
+    std::int64_t perNode = 2;
+    Bytes bytes;         ///< of the whole array
+    double compute = 1;  ///< time of computing beside the collective / time alone
+    double transfer = 1; ///< the other way round
+    friend bool operator==(const OverlapRow&, const OverlapRow&) = default;
+};
+
+/// Slow-downs of the two streams while both run; 1/compute + 1/transfer >= 1.
+struct OverlapFactors {
+    double compute = 1;
+    double transfer = 1;
+    friend bool operator==(const OverlapFactors&, const OverlapFactors&) = default;
+};
+
+/// One size of a measured curve.
+struct LinkPoint {
+    Bytes bytes;
+    Seconds seconds;
+    friend bool operator==(const LinkPoint&, const LinkPoint&) = default;
 };
 
 /// What is known of an operator at the wanted size.
@@ -78,7 +104,7 @@ struct ProfiledTime {
 /// Measured costs that replace estimates. Immutable; any number of threads may read one.
 class Profile {
 public:
-    Profile(ProfileHeader header, std::vector<OperatorRow> operators, std::vector<LinkRow> links);
+    Profile(ProfileHeader header, std::vector<OperatorRow> operators, std::vector<LinkRow> links, std::vector<OverlapRow> overlaps = {});
 
     /// Time of `op` at the batch, sequence (of the run), precision and attention of `settings`, cut in `slices`; empty if
     /// it was never measured so. Between two measured sizes it is interpolated linearly in operatorWork, beyond them
@@ -90,15 +116,24 @@ public:
     /// of the largest size above it.
     [[nodiscard]] std::optional<Seconds> collective(Collective collective, std::int64_t group, std::int64_t perNode, Bytes bytes) const;
 
+    /// The measured curve that `collective` looks up: the median of each size, made monotone; empty if not measured.
+    [[nodiscard]] std::vector<LinkPoint> linkCurve(Collective collective, std::int64_t group, std::int64_t perNode) const;
+
+    /// Slow-downs while computing and communication overlap: the median over the measured collectives, at least 1. Where both
+    /// together would be slower than taking turns, (compute - 1) and (transfer - 1) are divided alike until they are as fast.
+    /// Empty if not measured.
+    [[nodiscard]] std::optional<OverlapFactors> overlap() const;
+
     /// "NVIDIA H100 80GB HBM3, driver 550.54, torch 2.11.0, 8 ranks, measured 2026-12-01"
     [[nodiscard]] std::string provenance() const;
 
     [[nodiscard]] const ProfileHeader& header() const { return m_header; }
     [[nodiscard]] const std::vector<OperatorRow>& operators() const { return m_operators; }
     [[nodiscard]] const std::vector<LinkRow>& links() const { return m_links; }
+    [[nodiscard]] const std::vector<OverlapRow>& overlaps() const { return m_overlaps; }
     friend bool operator==(const Profile& a, const Profile& b)
     {
-        return a.m_header == b.m_header && a.m_operators == b.m_operators && a.m_links == b.m_links;
+        return a.m_header == b.m_header && a.m_operators == b.m_operators && a.m_links == b.m_links && a.m_overlaps == b.m_overlaps;
     }
 
 private:
@@ -111,6 +146,7 @@ private:
     ProfileHeader m_header;
     std::vector<OperatorRow> m_operators;
     std::vector<LinkRow> m_links;
+    std::vector<OverlapRow> m_overlaps;
     std::map<OperatorId, std::vector<std::size_t>> m_rowsOf;
     std::map<LinkId, Curve> m_curves;
 };
@@ -120,5 +156,10 @@ Result<Profile> readProfile(std::string_view text, std::string_view origin);
 Result<Profile> loadProfile(const std::string& path);
 /// The same format; `readProfile(writeProfile(p))` equals `p`.
 std::string writeProfile(const Profile& profile);
+/// One line of it, with its end: for writing while measuring goes on.
+std::string profileLine(const ProfileHeader& header);
+std::string profileLine(const OperatorRow& row);
+std::string profileLine(const LinkRow& row);
+std::string profileLine(const OverlapRow& row);
 
 } // namespace loadline

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kMostCount = 1'000'000'000; ///< batch, sequence, ranks
 constexpr double kMostSeconds = 1e6;
+constexpr double kMostSlowDown = 100; ///< as a cluster's overlap_compute
 constexpr std::size_t kMostRows = 1'000'000;
 constexpr std::size_t kMostVersions = 64;
 constexpr std::array kModes{ComputeMode::Fp32, ComputeMode::Bf16, ComputeMode::Fp16, ComputeMode::AutocastBf16};
@@ -95,6 +96,21 @@ LinkRow readLink(Fields& fields)
     row.bytes = fields.bytes("bytes", Bytes(1), Bytes(kMostBytes));
     // A collective takes time; 0 would make its bandwidth infinite.
     row.seconds = Seconds(fields.number("seconds", 1e-9, kMostSeconds));
+    row.spread = Seconds(fields.number("spread_seconds", 0, kMostSeconds, 0.0));
+    if (row.perNode > row.group)
+        fields.fail("per_node", "is larger than 'group'; lower it");
+    return row;
+}
+
+OverlapRow readOverlap(Fields& fields)
+{
+    OverlapRow row;
+    row.collective = pick(fields, "collective", kCollectives, collectiveName);
+    row.group = fields.whole("group", 2, kMostCount);
+    row.perNode = fields.whole("per_node", 1, kMostCount);
+    row.bytes = fields.bytes("bytes", Bytes(1), Bytes(kMostBytes));
+    row.compute = fields.number("compute", 1, kMostSlowDown);
+    row.transfer = fields.number("transfer", 1, kMostSlowDown);
     if (row.perNode > row.group)
         fields.fail("per_node", "is larger than 'group'; lower it");
     return row;
@@ -105,6 +121,7 @@ struct Reading {
     std::optional<ProfileHeader> header;
     std::vector<OperatorRow> operators;
     std::vector<LinkRow> links;
+    std::vector<OverlapRow> overlaps;
 };
 
 std::optional<Error> readLine(std::string_view line, const std::string& origin, Reading& reading)
@@ -132,8 +149,10 @@ std::optional<Error> readLine(std::string_view line, const std::string& origin, 
         reading.operators.push_back(readOperator(fields));
     else if (kind == "link")
         reading.links.push_back(readLink(fields));
+    else if (kind == "overlap")
+        reading.overlaps.push_back(readOverlap(fields));
     else
-        fields.fail("row", "is neither \"operator\" nor \"link\"; write one of them");
+        fields.fail("row", "is none of \"operator\", \"link\", \"overlap\"; write one of them");
     fields.refuseUnknown();
     return fields.fault();
 }
@@ -175,12 +194,28 @@ Json operatorJson(const OperatorRow& row)
 
 Json linkJson(const LinkRow& row)
 {
-    return {{"row", "link"},
-            {"collective", collectiveName(row.collective)},
-            {"group", row.group},
-            {"per_node", row.perNode},
-            {"bytes", row.bytes.count()},
-            {"seconds", row.seconds.value()}};
+    Json line = {{"row", "link"},
+                 {"collective", collectiveName(row.collective)},
+                 {"group", row.group},
+                 {"per_node", row.perNode},
+                 {"bytes", row.bytes.count()},
+                 {"seconds", row.seconds.value()}};
+    if (row.spread > Seconds(0))
+        line["spread_seconds"] = row.spread.value();
+    return line;
+}
+
+Json overlapJson(const OverlapRow& row)
+{
+    return {{"row", "overlap"},           {"collective", collectiveName(row.collective)},
+            {"group", row.group},         {"per_node", row.perNode},
+            {"bytes", row.bytes.count()}, {"compute", row.compute},
+            {"transfer", row.transfer}};
+}
+
+std::string dumped(const Json& line)
+{
+    return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 } // namespace
@@ -196,14 +231,14 @@ Result<Profile> readProfile(std::string_view text, std::string_view origin)
         ++number;
         if (line.find_first_not_of(" \t\r") == std::string_view::npos)
             continue;
-        if (reading.operators.size() + reading.links.size() >= kMostRows)
+        if (reading.operators.size() + reading.links.size() + reading.overlaps.size() >= kMostRows)
             return invalidInput(fmt::format("{} has more than {} rows; split the profile", origin, kMostRows));
         if (auto error = readLine(line, fmt::format("{}, line {}", origin, number), reading))
             return *std::move(error);
     }
     if (!reading.header)
         return invalidInput(fmt::format("{} is empty; a profile begins with a line that says \"loadline.profile/1\"", origin));
-    return Profile(*std::move(reading.header), std::move(reading.operators), std::move(reading.links));
+    return Profile(*std::move(reading.header), std::move(reading.operators), std::move(reading.links), std::move(reading.overlaps));
 }
 
 Result<Profile> loadProfile(const std::string& path)
@@ -214,14 +249,35 @@ Result<Profile> loadProfile(const std::string& path)
     return readProfile(text.value(), path);
 }
 
+std::string profileLine(const ProfileHeader& header)
+{
+    return dumped(headerJson(header));
+}
+
+std::string profileLine(const OperatorRow& row)
+{
+    return dumped(operatorJson(row));
+}
+
+std::string profileLine(const LinkRow& row)
+{
+    return dumped(linkJson(row));
+}
+
+std::string profileLine(const OverlapRow& row)
+{
+    return dumped(overlapJson(row));
+}
+
 std::string writeProfile(const Profile& profile)
 {
-    const auto dumped = [](const Json& line) { return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; };
-    std::string text = dumped(headerJson(profile.header()));
+    std::string text = profileLine(profile.header());
     for (const auto& row : profile.operators())
-        text += dumped(operatorJson(row));
+        text += profileLine(row);
     for (const auto& row : profile.links())
-        text += dumped(linkJson(row));
+        text += profileLine(row);
+    for (const auto& row : profile.overlaps())
+        text += profileLine(row);
     return text;
 }
 

@@ -17,6 +17,7 @@ RuntimeRules loadlineRules()
     rules.reductionOverlapsNext = true;
     rules.replicatedGradientsStay = true;
     rules.embeddingsSkipBackward = true;
+    rules.stepsInPieces = true;
     return rules;
 }
 

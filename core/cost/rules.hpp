@@ -23,6 +23,7 @@ struct RuntimeRules {
     bool embeddingsSkipBackward = false;  ///< an embedding is not gathered for its backward, which does not read it
     bool rootStaysGathered = false;       ///< operators outside blocks are one unit that is kept from forward to the end of backward
     bool recomputeKeepsGathered = false;  ///< all units of a recomputed region stay gathered together; no third gather
+    bool stepsInPieces = false;           ///< the optimizer takes no temporary of the size of its parameters
     bool replicatedIsRootUnit = false;    ///< osdp-release: "DP" is gathered once, reduce-scattered, and its optimizer is sharded
     friend bool operator==(const RuntimeRules&, const RuntimeRules&) = default;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/cost/step_time.hpp"
 
+#include "core/cost/communication.hpp"
+#include "core/cost/profile.hpp"
 #include "core/cost/stream_player.hpp"
 
 #include <algorithm>
@@ -10,12 +12,17 @@ namespace {
 
 using Kind = StreamSpan::Kind;
 
+StreamPlayer playerOf(const OverlapFactors& slower, std::size_t units)
+{
+    return {slower.compute, slower.transfer, units};
+}
+
 /// Plays the micro-steps of one plan. Costs hold a whole optimizer step; a micro-step has its share of them.
 class StepPlay {
 public:
     StepPlay(const CostTable& table, const Choice& choice)
         : m_table(table), m_choice(choice), m_microSteps(std::max<std::int64_t>(1, table.setup.accumulation)),
-          m_player(table.setup.cluster.overlapCompute, table.setup.cluster.overlapTransfer, table.units.size()),
+          m_player(playerOf(overlapFactors(table.setup.cluster, table.setup.profile.get()), table.units.size())),
           m_arrived(table.units.size())
     {
     }

@@ -15,7 +15,7 @@
 namespace loadline {
 namespace {
 
-constexpr std::int64_t kPiece = 65536; ///< elements at a time
+constexpr std::int64_t kPiece = 16384; ///< elements at a time
 constexpr double kBeta1 = 0.9;
 constexpr double kBeta2 = 0.999;
 constexpr double kEps = 1e-8;

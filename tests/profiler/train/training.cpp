@@ -28,6 +28,7 @@ CostTable tableOf(const Question& question)
     setup.batch = question.batch;
     setup.accumulation = question.accumulation;
     setup.dropout = 0;
+    setup.attention = AttentionKind::Flash; // what libtorch takes on a CPU
     setup.unit = question.unit;
     setup.recomputedBlocks = question.recomputedBlocks;
     setup.granularities = question.granularities;
