@@ -51,7 +51,7 @@ TEST_F(WorkedExample, EveryEventIsAsReckonedByHand)
     EXPECT_EQ(total(Phase::Backward, "c"), 29228);
     EXPECT_EQ(total(Phase::Backward, "b"), 25828);
     EXPECT_EQ(total(Phase::Backward, "a"), 27836);
-    EXPECT_EQ(total(Phase::Step, "c"), 18620);
+    EXPECT_EQ(total(Phase::Step, "c"), 15216);
     EXPECT_EQ(m_timeline.peak, Bytes(29228));
     EXPECT_EQ(m_timeline.events[m_timeline.peakEvent].phase, Phase::Backward);
     EXPECT_EQ(m_timeline.events.size(), 7U);
