@@ -19,7 +19,8 @@ class Pending {
 public:
     virtual ~Pending() = default;
     /// Returns when this rank's part is done and its results are in place. Throws std::exception when a peer died or the
-    /// time ran out; the group is dead from then on. A second call does nothing.
+    /// time ran out; the group is dead from then on. A second call does nothing. On a GPU it is what this thread queues next that waits,
+    /// not the thread.
     virtual void wait() = 0;
 };
 using PendingPtr = std::unique_ptr<Pending>;
@@ -57,6 +58,9 @@ struct Rendezvous {
     int rank = 0;
     int ranks = 1;
     std::chrono::milliseconds timeout{60000};
+    int localRank = 0;           ///< among the ranks of this machine
+    int localRanks = 0;          ///< of this machine; 0: all
+    bool storeElsewhere = false; ///< somebody else (torchrun) listens at the port; rank 0 does not
 };
 
 /// Processes over Gloo. Uses the loopback interface if the host is 127.0.0.1, else what GLOO_SOCKET_IFNAME or the host's name

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "profiler/device/communicator.hpp"
+#include "profiler/device/store.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <c10/util/intrusive_ptr.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <algorithm>
 
@@ -120,17 +120,8 @@ private:
 
 CommunicatorPtr joinGloo(const Rendezvous& rendezvous)
 {
-    c10d::TCPStoreOptions options;
-    options.port = static_cast<std::uint16_t>(rendezvous.port);
-    options.isServer = rendezvous.rank == 0;
-    options.numWorkers = static_cast<std::size_t>(rendezvous.ranks);
-    options.waitWorkers = true;
-    options.timeout = rendezvous.timeout;
-    if (rendezvous.rank == 0 && rendezvous.listenFd >= 0)
-        options.masterListenFd = rendezvous.listenFd;
-    const auto store = c10::make_intrusive<c10d::TCPStore>(rendezvous.host, options);
-    return std::make_unique<GlooCommunicator>(c10::make_intrusive<c10d::PrefixStore>("loadline", store), rendezvous.rank, rendezvous.ranks,
-                                              rendezvous.host, rendezvous.timeout);
+    return std::make_unique<GlooCommunicator>(joinStore(rendezvous), rendezvous.rank, rendezvous.ranks, rendezvous.host,
+                                              rendezvous.timeout);
 }
 
 } // namespace loadline

@@ -4,9 +4,12 @@
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/alloc_cpu.h>
+#include <c10/util/Exception.h>
 
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <unordered_map>
 
 namespace loadline {
 namespace {
@@ -30,9 +33,10 @@ public:
     {
         if (bytes == 0)
             return {nullptr, nullptr, &release, c10::Device(c10::DeviceType::CPU)};
-        auto* header = new (c10::alloc_cpu(bytes + sizeof(Header))) Header{currentMeter, static_cast<std::int64_t>(bytes), currentCategory};
-        if (header->meter != nullptr)
-            header->meter->add(header->category, header->bytes);
+        const auto counted = static_cast<std::int64_t>(bytes);
+        TORCH_CHECK_WITH(OutOfMemoryError, currentMeter == nullptr || currentMeter->add(currentCategory, counted),
+                         "out of memory: no room for ", bytes, " bytes more");
+        auto* header = new (block(bytes + sizeof(Header), counted)) Header{currentMeter, counted, currentCategory};
         void* data = header + 1;
         return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
     }
@@ -42,6 +46,17 @@ public:
     void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
 
 private:
+    static void* block(std::size_t size, std::int64_t counted)
+    {
+        try {
+            return c10::alloc_cpu(size);
+        } catch (...) {
+            if (currentMeter != nullptr)
+                currentMeter->add(currentCategory, -counted);
+            throw;
+        }
+    }
+
     static void release(void* data)
     {
         if (data == nullptr)
@@ -55,6 +70,19 @@ private:
 };
 
 constexpr std::uint8_t kPriority = 100; ///< above libtorch's own
+
+/// Blocks of other allocators, which have no room for a header of ours.
+struct Elsewhere {
+    MemoryMeter* meter;
+    std::int64_t bytes;
+    MemoryCategory category;
+};
+std::mutex elsewhereMutex;
+std::unordered_map<const void*, Elsewhere>& elsewhere()
+{
+    static std::unordered_map<const void*, Elsewhere> blocks;
+    return blocks;
+}
 
 } // namespace
 
@@ -70,16 +98,48 @@ MemoryMeter::~MemoryMeter()
         currentMeter = nullptr;
 }
 
-void MemoryMeter::add(MemoryCategory category, std::int64_t bytes)
+bool MemoryMeter::add(MemoryCategory category, std::int64_t bytes)
 {
-    m_alive[static_cast<std::size_t>(category)].fetch_add(bytes, std::memory_order_relaxed);
     const std::int64_t total = m_total.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    const std::int64_t limit = m_limit.load(std::memory_order_relaxed);
+    if (limit > 0 && bytes > 0 && total > limit) {
+        m_total.fetch_sub(bytes, std::memory_order_relaxed);
+        return false;
+    }
+    m_alive[static_cast<std::size_t>(category)].fetch_add(bytes, std::memory_order_relaxed);
     std::int64_t peak = m_peak.load(std::memory_order_relaxed);
     while (total > peak && !m_peak.compare_exchange_weak(peak, total, std::memory_order_relaxed)) {}
     if (total > peak) {
         for (std::size_t i = 0; i < kMemoryCategories; ++i)
             m_atPeak[i].store(m_alive[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
     }
+    return true;
+}
+
+void MemoryMeter::taken(const void* block, std::size_t bytes)
+{
+    if (currentMeter == nullptr)
+        return;
+    const Elsewhere entry{currentMeter, static_cast<std::int64_t>(bytes), currentCategory};
+    {
+        const std::lock_guard lock(elsewhereMutex);
+        elsewhere()[block] = entry;
+    }
+    entry.meter->add(entry.category, entry.bytes);
+}
+
+void MemoryMeter::freed(const void* block)
+{
+    Elsewhere entry{};
+    {
+        const std::lock_guard lock(elsewhereMutex);
+        const auto found = elsewhere().find(block);
+        if (found == elsewhere().end())
+            return;
+        entry = found->second;
+        elsewhere().erase(found);
+    }
+    entry.meter->add(entry.category, -entry.bytes);
 }
 
 CategoryBytes MemoryMeter::alive() const

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace loadline {
@@ -32,14 +33,24 @@ public:
     [[nodiscard]] CategoryBytes atPeak() const;
     void resetPeak();
 
-    /// For the allocator.
-    void add(MemoryCategory category, std::int64_t bytes);
+    /// With a limit an allocation that would exceed it throws c10::OutOfMemoryError, as a GPU's allocator does; 0: none. CPU only: a GPU
+    /// has a limit of its own.
+    void setLimit(Bytes limit) { m_limit.store(limit.count(), std::memory_order_relaxed); }
+
+    /// For the allocator. `add` returns false, having counted nothing, if a positive `bytes` is too much.
+    bool add(MemoryCategory category, std::int64_t bytes);
+
+    /// For allocators elsewhere (a GPU's): a block begins, in the thread that asks for it, and ends, in any. Blocks that no meter saw begin
+    /// are skipped.
+    static void taken(const void* block, std::size_t bytes);
+    static void freed(const void* block);
 
 private:
     std::array<std::atomic<std::int64_t>, kMemoryCategories> m_alive{};
     std::array<std::atomic<std::int64_t>, kMemoryCategories> m_atPeak{};
     std::atomic<std::int64_t> m_total{0};
     std::atomic<std::int64_t> m_peak{0};
+    std::atomic<std::int64_t> m_limit{0};
 };
 
 /// Makes a meter current in this thread while it lives; the one before comes back.

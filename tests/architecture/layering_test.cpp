@@ -40,7 +40,8 @@ const std::map<std::string, Room> kMatrix{
     {"core/cost", {kCost, kText}},
     {"core/plan", {kCost, kText}},
     {"core/exchange", {kCore, kText}},
-    {"profiler/device", {kCost, kTorch}},
+    {"profiler/device", {kCore, kTorch}},
+    {"profiler/cuda", {kCore + Names{"profiler/device"}, kTorch}},
     {"profiler/model", {kCost, kTorch}},
     {"profiler/train", {kCore + Names{"profiler/device", "profiler/model"}, kTorch}},
     {"profiler/measure", {kCore + Names{"profiler/device", "profiler/model"}, kTorch}},
@@ -188,7 +189,7 @@ TEST(Layering, EveryLinkLineIsAnAllowedArrow)
             const std::string name = match->str();
             if (name == "loadline::flags")
                 continue;
-            if (name == "loadline::torch") { // packaging/cmake/torch.cmake
+            if (name == "loadline::torch" || name == "loadline::torch_cuda") { // packaging/cmake/torch.cmake
                 EXPECT_TRUE(kMatrix.at(room).families.contains("torch")) << room << " may not link " << name;
                 continue;
             }
