@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/charts/chart_table.hpp"
+
 #include <QWidget>
 
 class QCustomPlot;
@@ -22,6 +24,8 @@ public:
     [[nodiscard]] QCustomPlot* plot() const { return m_plot; }
     /// Rectangle of the data in the plot's coordinates.
     [[nodiscard]] QRect dataArea() const;
+    /// What is shown, as rows.
+    [[nodiscard]] virtual ChartTable table() const { return {}; }
 
 signals:
     void hovered(const QString& words); ///< what is under the mouse, for the status bar; empty when it leaves

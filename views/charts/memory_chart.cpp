@@ -280,4 +280,22 @@ void MemoryChart::hoverAt(const QPoint* point)
     emit unitHovered(event.phase == Phase::Step ? -1 : static_cast<int>(event.unit));
 }
 
+ChartTable MemoryChart::table() const
+{
+    ChartTable table{{tr("phase"), tr("operator")}, {}};
+    for (std::size_t i = 0; i < kMemoryCategories; ++i)
+        table.columns << tr("%1, bytes").arg(categoryText(static_cast<MemoryCategory>(i)));
+    table.columns << tr("total, bytes");
+    if (!m_shown || !m_shown->timeline)
+        return table;
+    for (const TimelineEvent& event : m_shown->timeline->events) {
+        QStringList row{phaseText(event.phase), text(m_shown->plan()->table.units[event.unit].name)};
+        for (const Bytes bytes : event.bytes)
+            row << QString::number(bytes.count());
+        row << QString::number(event.total().count());
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
 } // namespace loadline

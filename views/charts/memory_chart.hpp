@@ -33,6 +33,7 @@ public:
     [[nodiscard]] Bytes maximum() const;
     [[nodiscard]] Bytes top() const { return m_top; }
     [[nodiscard]] QString peakText() const;
+    [[nodiscard]] ChartTable table() const override;
 
 signals:
     void unitHovered(int unit); ///< −1 when the mouse leaves

@@ -183,4 +183,16 @@ void StreamChart::hoverAt(const QPoint* point)
     emit hovered(span ? words(*span) : QString());
 }
 
+ChartTable StreamChart::table() const
+{
+    ChartTable table{{tr("what"), tr("operator"), tr("from, s"), tr("to, s")}, {}};
+    if (!m_picture)
+        return table;
+    const Plan& plan = *m_picture->plan();
+    for (const StreamSpan& span : streamSpans(plan.table, plan.choice))
+        table.rows.push_back(
+            {kindText(span.kind), text(plan.table.units[span.unit].name), exactText(span.start.value()), exactText(span.end.value())});
+    return table;
+}
+
 } // namespace loadline

@@ -24,6 +24,7 @@ public:
     /// Moves what is shown by a share of itself.
     void pan(double share);
 
+    [[nodiscard]] ChartTable table() const override;
     [[nodiscard]] const SpanLanes* lanes() const { return m_lanes; }
     [[nodiscard]] double shownFrom() const;
     [[nodiscard]] double shownTo() const;

@@ -92,6 +92,17 @@ double TimeChart::axisTop() const
     return plot()->yAxis->range().upper;
 }
 
+ChartTable TimeChart::table() const
+{
+    ChartTable table{{tr("operator"), tr("compute, s"), tr("hidden communication, s"), tr("exposed communication, s")}, {}};
+    for (std::size_t unit = 0; m_shown && unit < m_shown->plan()->table.units.size(); ++unit) {
+        const auto parts = seconds(unit);
+        table.rows.push_back(
+            {text(m_shown->plan()->table.units[unit].name), exactText(parts[0]), exactText(parts[1]), exactText(parts[2])});
+    }
+    return table;
+}
+
 void TimeChart::arrange()
 {
     markUnit(m_marked);

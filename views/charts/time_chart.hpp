@@ -24,6 +24,7 @@ public:
     /// Seconds drawn for a unit: compute, hidden, exposed.
     [[nodiscard]] std::array<double, 3> seconds(std::size_t unit) const;
     [[nodiscard]] double axisTop() const;
+    [[nodiscard]] ChartTable table() const override;
 
 signals:
     void unitHovered(int unit);

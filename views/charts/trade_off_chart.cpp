@@ -272,4 +272,16 @@ void TradeOffChart::hoverAt(const QPoint* point)
                       : tr("budget %1 \u00b7 nothing fits").arg(bytesText(budget)));
 }
 
+ChartTable TradeOffChart::table() const
+{
+    ChartTable table{{tr("plan"), tr("memory, bytes"), tr("step time, s")}, {}};
+    if (!m_picture)
+        return table;
+    for (const TradeOffPoint& point : m_picture->stair)
+        table.rows.push_back({tr("best"), QString::number(point.peak.count()), exactText(point.time.value())});
+    for (const Baseline& baseline : m_picture->baselines)
+        table.rows.push_back({text(baseline.name), QString::number(baseline.peak.count()), exactText(baseline.objective.value())});
+    return table;
+}
+
 } // namespace loadline

@@ -35,6 +35,7 @@ public:
     [[nodiscard]] std::optional<Seconds> timeAt(Bytes budget) const;
     /// Baselines beyond the axes, in words; empty if all are in view.
     [[nodiscard]] QString beyondText() const { return m_beyond; }
+    [[nodiscard]] ChartTable table() const override;
     [[nodiscard]] std::size_t steps() const { return m_picture ? m_picture->stair.size() : 0; }
 
 signals:

@@ -53,6 +53,11 @@ QString signedSecondsText(Seconds seconds)
     return withSign(seconds.value(), secondsText(Seconds(std::abs(seconds.value()))));
 }
 
+QString exactText(double value)
+{
+    return QString::number(value, 'g', QLocale::FloatingPointShortest);
+}
+
 QString rateText(double perSecond)
 {
     return text(formatCount(perSecond));

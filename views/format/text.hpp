@@ -19,6 +19,7 @@ QString bytesText(Bytes bytes);               ///< "71.3 GiB"
 QString gibText(Bytes bytes, int digits = 1); ///< "71.3", for where the unit stands in the title
 QString secondsText(Seconds seconds);         ///< "412 ms"
 QString signedSecondsText(Seconds seconds);   ///< "−0.90 ms", "+0.60 ms", with a true minus
+QString exactText(double value);              ///< all digits that a double has, for tables that are taken away
 QString rateText(double perSecond);           ///< "39.8k"
 QString percentText(double share);            ///< 0.075 -> "7.5 %"
 QString signedPercentText(double share);      ///< −0.061 -> "−6.1 %"
