@@ -29,9 +29,9 @@ function(loadline_library name)
     target_link_libraries(loadline_${name} PUBLIC loadline::flags ${ARG_LIBS} PRIVATE ${ARG_PRIVATE})
 endfunction()
 
-# loadline_test(core_cost LIBS loadline::cost): every *_test.cpp in the folder as one program.
+# loadline_test(core_cost LIBS loadline::cost): every *_test.cpp in the folder as one program, labelled with LABEL or its name.
 function(loadline_test name)
-    cmake_parse_arguments(ARG "OWN_MAIN" "" "LIBS;SOURCES;ENVIRONMENT" ${ARGN})
+    cmake_parse_arguments(ARG "OWN_MAIN" "LABEL" "LIBS;SOURCES;ENVIRONMENT" ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS *_test.cpp)
     if(NOT sources AND NOT ARG_SOURCES)
         return()
@@ -40,6 +40,9 @@ function(loadline_test name)
     target_link_libraries(test_${name} PRIVATE loadline::flags ${ARG_LIBS} GTest::gmock $<IF:$<BOOL:${ARG_OWN_MAIN}>,GTest::gtest,GTest::gtest_main>)
     target_compile_definitions(test_${name} PRIVATE
         LOADLINE_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LOADLINE_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    if(NOT ARG_LABEL)
+        set(ARG_LABEL ${name})
+    endif()
     gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
-        PROPERTIES TIMEOUT 300 LABELS ${name} ENVIRONMENT "${ARG_ENVIRONMENT}")
+        PROPERTIES TIMEOUT 300 LABELS ${ARG_LABEL} ENVIRONMENT "${ARG_ENVIRONMENT}")
 endfunction()

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # libtorch out of PyPI's wheel, as imported targets of our own: `find_package(Torch)` refuses C++20 and drags in nvcc (docs/sources.md,
 # libtorch workers). Looks in LOADLINE_TORCH (an environment or the torch folder), then in Loadline's own environment.
-#   loadline::torch    libtorch_cpu, libc10, c10d with Gloo
-# Sets LOADLINE_TORCH_FOUND and LOADLINE_TORCH_VERSION.
+#   loadline::torch         libtorch_cpu, libc10, c10d with Gloo
+#   loadline::torch_cuda    with libtorch_cuda and c10d's NCCL besides, where the CUDA 13 toolkit and NCCL's header are found
+# Sets LOADLINE_TORCH_FOUND, LOADLINE_TORCH_CUDA_FOUND, LOADLINE_TORCH_PYTHON and LOADLINE_TORCH_VERSION.
 set(LOADLINE_TORCH_VERSION 2.11.0) # the version that the workers are written for; packaging/lib.sh installs it
 set(LOADLINE_TORCH_FOUND OFF)
+set(LOADLINE_TORCH_CUDA_FOUND OFF)
 
 if(DEFINED ENV{XDG_CACHE_HOME})
     set(cache $ENV{XDG_CACHE_HOME})
@@ -57,5 +59,44 @@ get_filename_component(cudart_folder ${LOADLINE_CUDART} DIRECTORY)
 get_filename_component(cupti_folder ${LOADLINE_CUPTI} DIRECTORY)
 target_link_options(loadline_torch INTERFACE -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags
     -Wl,-rpath,${torch}/lib:${cudart_folder}:${cupti_folder})
+get_filename_component(LOADLINE_TORCH_PYTHON ${torch}/../../../../bin/python ABSOLUTE) # where tests look for torchrun
 set(LOADLINE_TORCH_FOUND ON)
 message(STATUS "loadline-device: PyTorch ${LOADLINE_TORCH_VERSION} in ${torch}")
+
+# The CUDA half is compiled against the toolkit's headers; their versions must be those that the wheel was built with, since
+# ncclConfig_t stands inside c10d's classes.
+find_path(LOADLINE_CUDA_INCLUDE cuda_runtime_api.h HINTS $ENV{CUDA_HOME}/include PATHS /usr/local/cuda/include NO_DEFAULT_PATH)
+find_path(LOADLINE_NCCL_INCLUDE nccl.h HINTS $ENV{CUDA_HOME}/include PATHS /usr/local/cuda/include ${torch}/../nvidia/nccl/include)
+set(why)
+if(NOT EXISTS ${torch}/lib/libtorch_cuda.so)
+    set(why "this PyTorch has no CUDA")
+elseif(NOT LOADLINE_CUDA_INCLUDE OR NOT LOADLINE_NCCL_INCLUDE)
+    set(why "no CUDA toolkit with cuda_runtime_api.h, or no nccl.h, in CUDA_HOME or /usr/local/cuda")
+else()
+    file(STRINGS ${LOADLINE_CUDA_INCLUDE}/cuda_runtime_api.h cuda REGEX "define CUDART_VERSION +13")
+    file(STRINGS ${LOADLINE_NCCL_INCLUDE}/nccl.h nccl REGEX "define NCCL_(MAJOR 2|MINOR 28)$")
+    list(LENGTH nccl matches)
+    if(NOT cuda OR NOT matches EQUAL 2)
+        set(why "PyTorch ${LOADLINE_TORCH_VERSION} is built with CUDA 13 and NCCL 2.28, the headers found are others")
+    endif()
+endif()
+if(why)
+    message(STATUS "loadline-device without GPUs: ${why}")
+    return()
+endif()
+foreach(library c10_cuda torch_cuda)
+    add_library(torch_${library} SHARED IMPORTED)
+    set_target_properties(torch_${library} PROPERTIES IMPORTED_LOCATION ${torch}/lib/lib${library}.so IMPORTED_SONAME lib${library}.so)
+endforeach()
+add_library(loadline_torch_cuda INTERFACE)
+add_library(loadline::torch_cuda ALIAS loadline_torch_cuda)
+target_include_directories(loadline_torch_cuda SYSTEM INTERFACE ${LOADLINE_CUDA_INCLUDE} ${LOADLINE_NCCL_INCLUDE})
+target_compile_definitions(loadline_torch_cuda INTERFACE USE_C10D_NCCL)
+# --no-as-needed: libtorch_cuda counts by what it registers, not by its symbols.
+file(GLOB wheels LIST_DIRECTORIES ON ${torch}/../nvidia/*/lib)
+list(APPEND wheels ${cudart_folder} ${cupti_folder})
+list(JOIN wheels ":" wheels)
+target_link_options(loadline_torch_cuda INTERFACE -Wl,--no-as-needed -Wl,-rpath,${wheels})
+target_link_libraries(loadline_torch_cuda INTERFACE torch_torch_cuda torch_c10_cuda ${LOADLINE_CUDART} loadline_torch)
+set(LOADLINE_TORCH_CUDA_FOUND ON)
+message(STATUS "loadline-device: GPUs by CUDA in ${LOADLINE_CUDA_INCLUDE}")

@@ -63,8 +63,8 @@ struct Rendezvous {
     bool storeElsewhere = false; ///< somebody else (torchrun) listens at the port; rank 0 does not
 };
 
-/// Processes over Gloo. Uses the loopback interface if the host is 127.0.0.1, else what GLOO_SOCKET_IFNAME or the host's name
-/// say. Throws std::exception if the others do not come in time.
+/// Processes over Gloo. Uses the loopback interface if the host is 127.0.0.1 or all ranks are on this machine, else what
+/// GLOO_SOCKET_IFNAME or the host's name say. Throws std::exception if the others do not come in time.
 CommunicatorPtr joinGloo(const Rendezvous& rendezvous);
 
 /// Threads of this process, for tests: runs `body` once a rank and returns when all are done. Sums are taken in the order of ranks.

@@ -17,9 +17,10 @@ struct MeterHooks {
 class CudaModule {
 public:
     virtual ~CudaModule() = default;
-    virtual std::vector<WorkerDevice> describe() = 0; ///< empty without a driver or a GPU
+    virtual int count() = 0;                          ///< GPUs that this process may use; 0 without a driver
+    virtual std::vector<WorkerDevice> describe() = 0; ///< all of them; makes no context on any
     virtual std::string whyNone() = 0;                ///< one clause: what CUDA says when there is none
-    virtual ComputeDevicePtr open(int index) = 0;     ///< one that `describe` lists
+    virtual ComputeDevicePtr open(int index) = 0;     ///< from 0 to count(); throws std::exception if it fails
     virtual void setHooks(MeterHooks hooks) = 0;
 };
 

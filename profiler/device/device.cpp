@@ -2,6 +2,7 @@
 #include "profiler/device/device.hpp"
 
 #include "profiler/device/cuda_module.hpp"
+#include "profiler/device/failure.hpp"
 #include "profiler/device/machine.hpp"
 #include "profiler/device/memory_meter.hpp"
 
@@ -53,12 +54,17 @@ Result<ComputeDevicePtr> openCuda(int index)
     const auto module = cudaModule();
     if (!module.ok())
         return Error{ErrorCode::NotFound, module.error().message};
-    const auto devices = module.value()->describe();
-    if (devices.empty())
-        return notFound(fmt::format("no CUDA device can be used here: {}; use device 'cpu'", module.value()->whyNone()));
-    if (index < 0 || static_cast<std::size_t>(index) >= devices.size())
-        return notFound(fmt::format("there is no CUDA device {}; this machine has {}, counted from 0", index, devices.size()));
-    return module.value()->open(index);
+    CudaModule& cuda = *module.value();
+    const int devices = cuda.count();
+    if (devices == 0)
+        return notFound(fmt::format("no CUDA device can be used here: {}; use device 'cpu'", cuda.whyNone()));
+    if (index < 0 || index >= devices)
+        return notFound(fmt::format("there is no CUDA device {}; this machine has {}, counted from 0", index, devices));
+    try {
+        return cuda.open(index);
+    } catch (const std::exception& exception) {
+        return notFound(fmt::format("CUDA device {} cannot be used: {}", index, oneSentence(exception)));
+    }
 }
 
 } // namespace

@@ -33,21 +33,21 @@ private:
     std::function<void()> m_finish;
 };
 
-Gloo makeGroup(const Store& store, int rank, int ranks, const std::string& host, std::chrono::milliseconds timeout)
+Gloo makeGroup(const Store& store, int rank, int ranks, bool oneMachine, std::chrono::milliseconds timeout)
 {
     const auto options = c10d::ProcessGroupGloo::Options::create(timeout);
-    options->devices.push_back(host == "127.0.0.1" ? c10d::ProcessGroupGloo::createDeviceForInterface("lo")
-                                                   : c10d::ProcessGroupGloo::createDefaultDevice());
+    options->devices.push_back(oneMachine ? c10d::ProcessGroupGloo::createDeviceForInterface("lo")
+                                          : c10d::ProcessGroupGloo::createDefaultDevice());
     options->threads = 2; // one for a gather, one for a reduction behind it
     return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, ranks, options);
 }
 
 class GlooCommunicator final : public Communicator {
 public:
-    GlooCommunicator(Store store, int rank, int ranks, std::string host, std::chrono::milliseconds timeout)
-        : m_store(std::move(store)), m_rank(rank), m_ranks(ranks), m_host(std::move(host)), m_timeout(timeout)
+    GlooCommunicator(Store store, int rank, int ranks, bool oneMachine, std::chrono::milliseconds timeout)
+        : m_store(std::move(store)), m_rank(rank), m_ranks(ranks), m_oneMachine(oneMachine), m_timeout(timeout)
     {
-        m_group = makeGroup(m_store, rank, ranks, m_host, timeout);
+        m_group = makeGroup(m_store, rank, ranks, m_oneMachine, timeout);
     }
 
     [[nodiscard]] int rank() const override { return m_rank; }
@@ -103,7 +103,7 @@ public:
         const auto mine = std::find(ranks.begin(), ranks.end(), m_rank);
         TORCH_CHECK(mine != ranks.end(), "rank ", m_rank, " is not in group ", name);
         return std::make_unique<GlooCommunicator>(c10::make_intrusive<c10d::PrefixStore>(name, m_store),
-                                                  static_cast<int>(mine - ranks.begin()), static_cast<int>(ranks.size()), m_host,
+                                                  static_cast<int>(mine - ranks.begin()), static_cast<int>(ranks.size()), m_oneMachine,
                                                   m_timeout);
     }
 
@@ -111,7 +111,7 @@ private:
     Store m_store;
     int m_rank;
     int m_ranks;
-    std::string m_host;
+    bool m_oneMachine;
     std::chrono::milliseconds m_timeout;
     Gloo m_group;
 };
@@ -120,8 +120,8 @@ private:
 
 CommunicatorPtr joinGloo(const Rendezvous& rendezvous)
 {
-    return std::make_unique<GlooCommunicator>(joinStore(rendezvous), rendezvous.rank, rendezvous.ranks, rendezvous.host,
-                                              rendezvous.timeout);
+    const bool oneMachine = rendezvous.host == "127.0.0.1" || rendezvous.localRanks == rendezvous.ranks;
+    return std::make_unique<GlooCommunicator>(joinStore(rendezvous), rendezvous.rank, rendezvous.ranks, oneMachine, rendezvous.timeout);
 }
 
 } // namespace loadline

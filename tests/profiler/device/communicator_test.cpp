@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "profiler/device/communicator.hpp"
 #include "profiler/device/memory_meter.hpp"
+#include "tests/profiler/device/processes.hpp"
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/arange.h>
@@ -10,9 +11,6 @@
 
 #include <gtest/gtest.h>
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -21,49 +19,6 @@
 using namespace loadline;
 
 namespace {
-
-/// A socket that listens on a free port of the loopback interface.
-std::pair<int, int> listening()
-{
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0 || listen(fd, 64) != 0)
-        throw std::runtime_error("no port");
-    getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-    return {fd, ntohs(address.sin_port)};
-}
-
-/// Runs `body` in `ranks` processes; returns each exit status (a signal as 128 + its number).
-std::vector<int> inProcesses(int ranks, std::chrono::milliseconds timeout, const std::function<int(Communicator&)>& body)
-{
-    const auto [fd, port] = listening();
-    std::vector<pid_t> children;
-    for (int rank = 0; rank < ranks; ++rank) {
-        const pid_t child = fork();
-        if (child == 0) {
-            int status = 70;
-            try {
-                const auto communicator = joinGloo({"127.0.0.1", port, rank == 0 ? fd : -1, rank, ranks, timeout});
-                status = body(*communicator);
-            } catch (const std::exception&) {
-                status = 71;
-            }
-            _exit(status);
-        }
-        children.push_back(child);
-    }
-    close(fd);
-    std::vector<int> statuses;
-    for (const pid_t child : children) {
-        int status = 0;
-        waitpid(child, &status, 0);
-        statuses.push_back(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-    }
-    return statuses;
-}
 
 at::Tensor ramp(int rank, std::int64_t size)
 {
