@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kHalf = 12; ///< pixels to each side of the line that take the mouse
 constexpr int kTagHeight = 20;
-constexpr double kRest = 6;   ///< pixels within which the line rests at a limit
+constexpr double kRest = 6;   ///< pixels within which the line rests at a limit or a step
+constexpr double kApart = 18; ///< pixels between steps at which it rests
 constexpr double kFine = 0.1; ///< Shift: so much of the mouse's way
 constexpr std::int64_t kTenths = 10;
 constexpr std::int64_t kHundredths = 100;
@@ -54,6 +55,31 @@ void BudgetHandle::setLimits(Bytes least, Bytes device)
 {
     m_least = least;
     m_device = device;
+}
+
+void BudgetHandle::setDetents(std::vector<Bytes> detents)
+{
+    m_detents = std::move(detents);
+}
+
+/// A detent within reach whose neighbours are so far away that the line can also be put between them. It is rounded up to a hundredth of a
+/// GiB, so that the tag says what `--budget` reads.
+std::optional<Bytes> BudgetHandle::detentAt(double bytes) const
+{
+    const auto after = std::lower_bound(m_detents.begin(), m_detents.end(), Bytes(static_cast<std::int64_t>(std::max(bytes, 0.0))));
+    std::optional<Bytes> found;
+    for (const auto candidate : {after, after == m_detents.begin() ? m_detents.end() : after - 1}) {
+        if (candidate == m_detents.end() || std::abs(m_scale.pixel(*candidate) - (m_scale.origin + bytes * m_scale.pixelsPerByte)) >= kRest)
+            continue;
+        const auto apart = [&](auto neighbour) { return std::abs(m_scale.pixel(*neighbour) - m_scale.pixel(*candidate)) >= kApart; };
+        const bool left = candidate == m_detents.begin() || apart(candidate - 1);
+        const bool right = candidate + 1 == m_detents.end() || apart(candidate + 1);
+        if (left && right)
+            found = *candidate;
+    }
+    if (!found)
+        return std::nullopt;
+    return fractionOfGib(ceilDiv(found->count() * kHundredths, std::int64_t{1} << 30), kHundredths);
 }
 
 void BudgetHandle::setProblem(const QString& problem)
@@ -185,6 +211,8 @@ Bytes BudgetHandle::rested(double bytes, Qt::KeyboardModifiers modifiers) const
             if (limit > Bytes() && std::abs(m_scale.pixel(limit) - m_scale.pixel(Bytes(static_cast<std::int64_t>(bytes)))) < kRest)
                 return limit;
         }
+        if (const auto detent = detentAt(bytes))
+            return std::min(*detent, most);
     }
     return std::min(rounded(bytes, fine), most);
 }

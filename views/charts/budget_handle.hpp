@@ -5,6 +5,9 @@
 
 #include <QWidget>
 
+#include <optional>
+#include <vector>
+
 class QLineEdit;
 
 namespace loadline {
@@ -32,6 +35,8 @@ public:
     void setBudget(Bytes budget);
     /// Least feasible budget and memory of the device: where Home and End go, and where the line rests softly.
     void setLimits(Bytes least, Bytes device);
+    /// Budgets at which the plan really changes, ascending: the line rests softly at those that stand apart from their neighbours.
+    void setDetents(std::vector<Bytes> detents);
     /// Not empty: nothing fits; the line takes the error pattern and the tag says this.
     void setProblem(const QString& problem);
     /// Vertical line only: height of the dot on the curve in pixels of the chart, negative for none.
@@ -70,6 +75,7 @@ private:
     [[nodiscard]] bool horizontal() const { return m_line == Qt::Horizontal; }
     [[nodiscard]] double along(const QPointF& global) const;
     [[nodiscard]] Bytes rounded(double bytes, bool fine) const;
+    [[nodiscard]] std::optional<Bytes> detentAt(double bytes) const;
     [[nodiscard]] Bytes rested(double bytes, Qt::KeyboardModifiers modifiers) const;
     [[nodiscard]] Bytes stepFrom(Bytes budget, int hundredths) const;
     void openEditor();
@@ -80,6 +86,7 @@ private:
     Bytes m_budget;
     Bytes m_least;
     Bytes m_device;
+    std::vector<Bytes> m_detents;
     QString m_problem;
     double m_dot = -1;
     bool m_dragging = false;

@@ -1,16 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/charts/chart.hpp"
 
+#include "views/charts/crosshair.hpp"
 #include "views/charts/plot.hpp"
 #include "views/palette.hpp"
 
 #include <QEvent>
 #include <QMouseEvent>
 #include <QVBoxLayout>
+#include <QVariantAnimation>
 
 namespace loadline {
 
-Chart::Chart(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this))
+namespace {
+
+constexpr int kSettling = 120; ///< ms
+bool reducedMotion = true;
+
+} // namespace
+
+void Chart::setReducedMotion(bool reduced)
+{
+    reducedMotion = reduced;
+}
+
+Chart::Chart(QWidget* parent) : QWidget(parent), m_plot(new QCustomPlot(this)), m_veil(new Veil(m_plot))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -88,6 +102,36 @@ void Chart::restyle()
 }
 
 void Chart::hoverAt(const QPoint*) {}
+
+void Chart::setVeiled(bool veiled)
+{
+    m_veil->setGeometry(dataArea());
+    m_veil->setVisible(veiled);
+}
+
+void Chart::settleUpper(QCPAxis* axis, double upper)
+{
+    if (m_settling != nullptr)
+        m_settling->stop();
+    if (reducedMotion || !isVisible() || axis->range().size() <= 0) {
+        axis->setRangeUpper(upper);
+        return;
+    }
+    if (m_settling == nullptr) {
+        m_settling = new QVariantAnimation(this);
+        m_settling->setDuration(kSettling);
+        m_settling->setEasingCurve(QEasingCurve::OutCubic);
+    }
+    m_settling->disconnect(this);
+    m_settling->setStartValue(axis->range().upper);
+    m_settling->setEndValue(upper);
+    connect(m_settling, &QVariantAnimation::valueChanged, this, [this, axis](const QVariant& value) {
+        axis->setRangeUpper(value.toDouble());
+        arrange();
+        replotSoon();
+    });
+    m_settling->start();
+}
 
 void Chart::replotSoon()
 {

@@ -5,7 +5,9 @@
 
 #include <QWidget>
 
+class QCPAxis;
 class QCustomPlot;
+class QVariantAnimation;
 
 namespace loadline {
 
@@ -27,6 +29,11 @@ public:
     /// What is shown, as rows.
     [[nodiscard]] virtual ChartTable table() const { return {}; }
 
+    /// Shows the data at 60 %: a newer answer is on its way. No replot.
+    void setVeiled(bool veiled);
+    /// Nothing moves by itself: ranges change at once. The default, until the application allows motion.
+    static void setReducedMotion(bool reduced);
+
 signals:
     void hovered(const QString& words); ///< what is under the mouse, for the status bar; empty when it leaves
 
@@ -43,9 +50,13 @@ protected:
     virtual void hoverAt(const QPoint* point);
     /// Replots once at the end of the event, however often it is asked.
     void replotSoon();
+    /// Sets an axis' upper end, within 120 ms unless motion is reduced.
+    void settleUpper(QCPAxis* axis, double upper);
 
 private:
     QCustomPlot* m_plot;
+    QWidget* m_veil;
+    QVariantAnimation* m_settling = nullptr;
     int m_replots = 0;
 };
 

@@ -23,6 +23,19 @@ void Crosshair::showAt(int x, int top, int height)
     show();
 }
 
+Veil::Veil(QWidget* chart) : QWidget(chart)
+{
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    hide();
+}
+
+void Veil::paintEvent(QPaintEvent*)
+{
+    QColor color = currentPalette().panel;
+    color.setAlphaF(0.4F);
+    QPainter(this).fillRect(rect(), color);
+}
+
 void Crosshair::paintEvent(QPaintEvent*)
 {
     QPainter(this).fillRect(rect(), currentPalette().text);

@@ -17,4 +17,14 @@ protected:
     void paintEvent(QPaintEvent*) override;
 };
 
+/// A veil over a chart's data while a newer answer is being searched: what shows through is the last plan at 60 %. A child widget, so that
+/// it costs no replot.
+class Veil : public QWidget {
+public:
+    explicit Veil(QWidget* chart);
+
+protected:
+    void paintEvent(QPaintEvent*) override;
+};
+
 } // namespace loadline

@@ -2,6 +2,7 @@
 #include "views/charts/memory_chart.hpp"
 
 #include "views/charts/budget_handle.hpp"
+#include "views/charts/coach_mark.hpp"
 #include "views/charts/stacked_columns.hpp"
 #include "views/charts/tickers.hpp"
 #include "views/format/text.hpp"
@@ -9,6 +10,7 @@
 #include "views/palette.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace loadline {
 namespace {
@@ -133,6 +135,20 @@ void MemoryChart::setGhost(const PlanPicturePtr& ghost)
     replotSoon();
 }
 
+void MemoryChart::setCoached(bool coached)
+{
+    if (coached == this->coached())
+        return;
+    delete std::exchange(m_coach, nullptr);
+    if (!coached)
+        return;
+    m_coach = new CoachMark(tr("Drag me: everything re-plans"), plot());
+    m_coach->show();
+    connect(m_handle, &BudgetHandle::grabbed, m_coach, [this] { setCoached(false); });
+    connect(m_handle, &BudgetHandle::stepped, m_coach, [this] { setCoached(false); });
+    arrange();
+}
+
 void MemoryChart::setTop(Bytes top)
 {
     if (top == m_top)
@@ -255,6 +271,10 @@ void MemoryChart::arrange()
     scale.pixelsPerByte = -double(area.height()) / double(m_top.count());
     m_handle->setScale(scale);
     m_handle->raise();
+    if (m_coach != nullptr) {
+        m_coach->pointAt(QPoint(m_handle->geometry().right() - 30, m_handle->geometry().top()));
+        m_coach->raise();
+    }
 }
 
 void MemoryChart::hoverAt(const QPoint* point)

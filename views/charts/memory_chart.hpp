@@ -12,6 +12,7 @@ class QCPItemTracer;
 namespace loadline {
 
 class BudgetHandle;
+class CoachMark;
 class StackedColumns;
 
 /// Memory of one GPU over one step: a column an event, stacked by category, under the device's hatched ceiling, with the
@@ -27,6 +28,10 @@ public:
     void setGhost(const PlanPicturePtr& ghost);
     /// Top of the axis in bytes. Never changes during a drag.
     void setTop(Bytes top);
+
+    /// "Drag me" at the line, until it is dragged for the first time.
+    void setCoached(bool coached);
+    [[nodiscard]] bool coached() const { return m_coach != nullptr; }
 
     [[nodiscard]] BudgetHandle* handle() const { return m_handle; }
     /// Largest total that is drawn: equals Plan::peak.
@@ -52,6 +57,7 @@ private:
 
     StackedColumns* m_columns;
     BudgetHandle* m_handle;
+    CoachMark* m_coach = nullptr;
     QCPItemRect* m_ceiling = nullptr;
     QCPItemLine* m_ceilingLine = nullptr;
     QCPItemText* m_ceilingText = nullptr;

@@ -6,6 +6,11 @@
 #include <numeric>
 
 namespace loadline {
+namespace {
+
+constexpr int kHatchFrom = 4; ///< pixels: in narrower columns hatching cannot be told from another colour
+
+} // namespace
 
 StackedColumns::StackedColumns(QCPAxis* keyAxis, QCPAxis* valueAxis) : QCPAbstractPlottable(keyAxis, valueAxis)
 {
@@ -106,6 +111,8 @@ void StackedColumns::drawColumn(QCPPainter& painter, std::size_t column, int lef
             QColor color = m_colors[s];
             color.setAlphaF(static_cast<float>(m_strength));
             painter.fillRect(QRectF(left, top, right - left, bottom - top), color);
+            if (s == m_hatchedSeries && column < m_hatched.size() && m_hatched[column] && right - left >= kHatchFrom)
+                painter.fillRect(QRectF(left, top, right - left, bottom - top), QBrush(m_ground, Qt::BDiagPattern));
             bottom = top;
         }
     }
@@ -114,6 +121,12 @@ void StackedColumns::drawColumn(QCPPainter& painter, std::size_t column, int lef
         painter.fillRect(QRectF(left, bottom - 4, std::max(right - left, 2), 3), m_ghostColor);
         painter.fillRect(QRectF(left, foot, std::max(right - left, 2), 3), m_ghostColor);
     }
+}
+
+void StackedColumns::setHatched(std::vector<bool> columns, std::size_t series)
+{
+    m_hatched = std::move(columns);
+    m_hatchedSeries = series;
 }
 
 void StackedColumns::drawGhost(QCPPainter& painter) const

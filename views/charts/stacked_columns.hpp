@@ -20,12 +20,15 @@ public:
     /// `values[column * series + s]`; all not negative. `edges` has one entry more than there are columns.
     void setData(std::vector<double> edges, std::vector<double> values, std::size_t series);
     void setColors(std::vector<QColor> colors);
+    void setGround(const QColor& ground) { m_ground = ground; } ///< what lies behind: the colour of hatching
     /// Pixels left free between columns that are at least four pixels wide.
     void setGap(int pixels) { m_gap = pixels; }
     /// 1 = solid; less where the columns are only the shadow of a plan.
     void setStrength(double strength) { m_strength = strength; }
     /// A second outline of totals over its own edges, drawn dotted; empty for none.
     void setGhost(std::vector<double> edges, std::vector<double> totals, const QColor& color);
+    /// Columns whose values of one series are estimated, not measured: hatched. Shorter than the columns: the rest is not.
+    void setHatched(std::vector<bool> columns, std::size_t series);
     /// Column with a frame around it, -1 for none.
     void setMarked(int column) { m_marked = column; }
 
@@ -53,6 +56,9 @@ private:
     std::vector<double> m_values;
     std::size_t m_series = 0;
     std::vector<QColor> m_colors;
+    QColor m_ground;
+    std::vector<bool> m_hatched;
+    std::size_t m_hatchedSeries = 0;
     std::vector<double> m_ghostEdges;
     std::vector<double> m_ghostTotals;
     QColor m_ghostColor;

@@ -42,6 +42,7 @@ void TimeChart::restyle()
     Chart::restyle();
     const Palette& colors = currentPalette();
     m_columns->setColors({colors.compute, colors.hidden, colors.exposed});
+    m_columns->setGround(colors.panel);
 }
 
 void TimeChart::setPicture(const PlanPicturePtr& picture)
@@ -61,7 +62,11 @@ void TimeChart::setPicture(const PlanPicturePtr& picture)
             values.insert(values.end(), parts.begin(), parts.end());
         }
         plot()->xAxis->setRange(0, static_cast<double>(units));
+        std::vector<bool> estimated;
+        for (const Unit& unit : plan.table.units)
+            estimated.push_back(unit.estimated);
         m_columns->setData(std::move(edges), std::move(values), 3);
+        m_columns->setHatched(std::move(estimated), 0);
         if (!m_held)
             fitAxis();
     }
@@ -72,14 +77,19 @@ void TimeChart::holdAxis(bool hold)
 {
     m_held = hold;
     if (!hold && m_shown) {
-        fitAxis();
+        settleUpper(plot()->yAxis, axisTopFor());
         replotSoon();
     }
 }
 
+double TimeChart::axisTopFor() const
+{
+    return std::max(m_columns->maximum() * kHeadroom, 1e-9);
+}
+
 void TimeChart::fitAxis()
 {
-    plot()->yAxis->setRange(0, std::max(m_columns->maximum() * kHeadroom, 1e-9));
+    plot()->yAxis->setRange(0, axisTopFor());
 }
 
 std::array<double, 3> TimeChart::seconds(std::size_t unit) const

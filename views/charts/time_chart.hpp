@@ -36,6 +36,7 @@ protected:
 
 private:
     void fitAxis();
+    [[nodiscard]] double axisTopFor() const;
 
     StackedColumns* m_columns;
     Crosshair* m_crosshair;
