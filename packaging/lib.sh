@@ -61,16 +61,20 @@ need_torch() {
     need python3-venv "an environment of its own for PyTorch"
 }
 
-# PyTorch without its CUDA packages, apart from those few that its CPU half loads too: 0.7 GB to fetch, 1.5 GB on disk. An interrupted
-# set-up is finished by the next one.
+# PyTorch without its CUDA packages, apart from the two small ones that its CPU half loads too (0.55 GB to fetch, 1.2 GB on disk) and,
+# where a CUDA toolkit is, the three that its CUDA half needs beyond it (0.23 GB). An interrupted set-up is finished by the next one.
 install_torch() {
     [ -n "${LOADLINE_TORCH:-}" ] && return
     [ -e "$torch_environment/complete" ] && return
-    say "installs PyTorch $torch_version in $torch_environment (0.7 GB): loadline-device measures and trains with it"
+    say "installs PyTorch $torch_version in $torch_environment (0.6 to 0.8 GB): loadline-device measures and trains with it"
+    local cuda=()
+    if [ -e "${CUDA_HOME:-/usr/local/cuda}/include/cuda_runtime_api.h" ]; then
+        cuda=(nvidia-cufile==1.15.1.6 nvidia-cusparselt-cu13==0.8.0 nvidia-nvshmem-cu13==3.4.5)
+    fi
     rm -rf "$torch_environment"
     python3 -m venv "$torch_environment"
     "$torch_environment/bin/pip" install -q --no-deps --disable-pip-version-check "torch==$torch_version" nvidia-cuda-runtime==13.0.96 \
-        nvidia-cuda-cupti==13.0.85 nvidia-cufile==1.15.1.6 nvidia-cusparselt-cu13==0.8.0 nvidia-nvshmem-cu13==3.4.5
+        nvidia-cuda-cupti==13.0.85 "${cuda[@]}"
     touch "$torch_environment/complete"
 }
 

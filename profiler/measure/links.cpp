@@ -20,6 +20,7 @@ constexpr int kMostRepetitions = 50;
 constexpr double kSecondsOfPoint = 0.05;     ///< what cheap points may take together with their repetitions
 constexpr double kShareForOverlap = 0.2;     ///< of the time limit, kept for the end
 constexpr double kMostOverlapSeconds = 0.15; ///< of one collective there: longer ones show nothing more
+constexpr double kOverlapRuns = 8 * 2.5;     ///< collectives that one overlap row takes: eight times alone, the work, and both
 constexpr double kBuffers = 1.5;             ///< whole array and a shard of at most half of it
 
 /// One kind of group as this rank sees it.
@@ -48,7 +49,7 @@ public:
         m_total = static_cast<std::int64_t>(sizes.size() * m_curves) + 3;
         double lastSize = 0; // seconds that one repetition of every curve took at the size before
         for (const auto size : sizes) {
-            const double expected = lastSize * 2 * (kLeastRepetitions + 1);
+            const double expected = lastSize * 2 * (kLeastRepetitions + 3); // two dropped ones, and the arrays to be filled
             if (stop(expected, 1 - kShareForOverlap))
                 break;
             lastSize = 0;
@@ -137,11 +138,11 @@ private:
                 const auto& points = m_largest[{kind.group->size, collective}];
                 if (points.empty())
                     continue;
+                const double room = m_request.limit.value() * kShareForOverlap / (3 * kOverlapRuns); // three collectives
                 auto chosen = points.front();
                 for (const auto& point : points)
-                    chosen = point.second <= kMostOverlapSeconds ? point : chosen;
-                // Eight repetitions of: work, collective, both.
-                if (stop(8 * 2.5 * chosen.second, 1))
+                    chosen = point.second <= std::min(room, kMostOverlapSeconds) ? point : chosen;
+                if (stop(kOverlapRuns * chosen.second, 1))
                     return;
                 const auto row =
                     measureOverlap(m_world, *kind.communicator, m_device, *kind.group, collective, chosen.first, chosen.second);
