@@ -226,7 +226,7 @@ at::Tensor Executor::scope(std::size_t unit, const std::vector<Piece*>& pieces, 
 {
     const int before = std::exchange(m_inside, static_cast<int>(unit));
     enterForward(unit, pieces);
-    const at::Tensor y = body();
+    at::Tensor y = body();
     const bool inRegion = m_inRegion;
     const bool differentiated = y.requires_grad() && at::GradMode::is_enabled();
     if (differentiated)
@@ -263,9 +263,9 @@ at::Tensor Executor::linear(std::size_t op, const at::Tensor& x)
         return operate(op, [&](const Weights& weights) { return apply(x, weights); });
     at::Tensor sum;
     for (int slice = 0; slice < slices; ++slice) {
-        const auto [first, count] = columnsOf(std::get<LinearTraits>(which.traits).in, slices, slice);
+        const auto columns = columnsOf(std::get<LinearTraits>(which.traits).in, slices, slice);
         Piece* piece = m_piecesOf[unit].slices[static_cast<std::size_t>(slice)];
-        const at::Tensor part = scope(unit, {piece}, [&] { return apply(x.narrow(-1, first, count), piece->leaves()); });
+        const at::Tensor part = scope(unit, {piece}, [&] { return apply(x.narrow(-1, columns.first, columns.second), piece->leaves()); });
         sum = sum.defined() ? sum.add_(part) : part;
     }
     return sum;
@@ -292,18 +292,17 @@ at::Tensor Executor::region(std::size_t first, std::size_t last, const at::Tenso
 
 at::Tensor Executor::recompute(const at::Tensor& x, const std::function<at::Tensor(const at::Tensor&)>& body)
 {
-    m_bodies.push_back(std::make_shared<std::function<at::Tensor(const at::Tensor&)>>([this, body](const at::Tensor& input) {
+    return recomputed(x, [this, body](const at::Tensor& input) {
         const bool again = at::GradMode::is_enabled();
         if (again)
             leaveBackward();
         const bool before = std::exchange(m_inRegion, true);
         const bool wasAgain = std::exchange(m_again, again);
-        const at::Tensor y = body(input);
+        at::Tensor y = body(input);
         m_inRegion = before;
         m_again = wasAgain;
         return y;
-    }));
-    return recomputed(x, m_bodies.back().get());
+    });
 }
 
 double Executor::microStep(const at::Tensor& tokens, const at::Tensor& targets, double scale, bool last)
@@ -319,7 +318,6 @@ double Executor::microStep(const at::Tensor& tokens, const at::Tensor& targets, 
     leaveBackward();
     m_exposed += m_reducer->finish(m_traffic);
     m_observer.end();
-    m_bodies.clear();
     m_training = false;
     return value;
 }
@@ -327,7 +325,7 @@ double Executor::microStep(const at::Tensor& tokens, const at::Tensor& targets, 
 at::Tensor Executor::logits(const at::Tensor& tokens)
 {
     const at::NoGradGuard noGrad;
-    const at::Tensor out = m_network.logits(*this, tokens);
+    at::Tensor out = m_network.logits(*this, tokens);
     for (const auto& piece : m_pieces)
         piece->release(true); // one may have been gathered ahead
     return out;

@@ -12,7 +12,13 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-using Body = const std::function<at::Tensor(const at::Tensor&)>*;
+
+/// Goes with the graph from forward to backward.
+struct Holder : torch::CustomClassHolder {
+    explicit Holder(RegionBody run) : body(std::move(run)) {}
+    RegionBody body;
+};
+using HolderPtr = c10::intrusive_ptr<Holder>;
 
 at::Tensor randomState()
 {
@@ -30,13 +36,13 @@ void setRandomState(const at::Tensor& state)
 
 struct Recompute : torch::autograd::Function<Recompute> {
     /// `anchor` requires a gradient, so that the region is differentiated also where its input is not (frozen embeddings).
-    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& /*anchor*/, std::int64_t body)
+    static at::Tensor forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& /*anchor*/, const HolderPtr& holder)
     {
         context->save_for_backward({x});
-        context->saved_data["body"] = body;
+        context->saved_data["body"] = c10::IValue::make_capsule(holder);
         context->saved_data["random"] = randomState();
         context->saved_data["differentiated"] = x.requires_grad();
-        return (*reinterpret_cast<Body>(body))(x);
+        return holder->body(x);
     }
 
     static variable_list backward(AutogradContext* context, const variable_list& gradients)
@@ -48,7 +54,7 @@ struct Recompute : torch::autograd::Function<Recompute> {
         at::Tensor y;
         {
             const at::AutoGradMode on(true);
-            y = (*reinterpret_cast<Body>(context->saved_data["body"].toInt()))(x);
+            y = c10::static_intrusive_pointer_cast<Holder>(context->saved_data["body"].toCapsule())->body(x);
         }
         setRandomState(before);
         torch::autograd::backward({y}, {gradients[0]});
@@ -58,11 +64,11 @@ struct Recompute : torch::autograd::Function<Recompute> {
 
 } // namespace
 
-at::Tensor recomputed(const at::Tensor& x, Body body)
+at::Tensor recomputed(const at::Tensor& x, RegionBody body)
 {
     at::Tensor anchor = at::empty({0});
     anchor.set_requires_grad(true);
-    return Recompute::apply(x, anchor, reinterpret_cast<std::int64_t>(body));
+    return Recompute::apply(x, anchor, c10::make_intrusive<Holder>(std::move(body)));
 }
 
 } // namespace loadline
