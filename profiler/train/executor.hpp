@@ -80,8 +80,6 @@ private:
     bool m_again = false;          ///< its forward runs again
     bool m_training = false;       ///< a backward pass will follow
     std::vector<Piece*> m_current; ///< whose backward runs
-    std::vector<std::shared_ptr<std::function<at::Tensor(const at::Tensor&)>>>
-        m_bodies; ///< of recomputed regions, until the backward is done
 };
 
 } // namespace loadline
