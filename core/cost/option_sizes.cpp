@@ -17,14 +17,6 @@ std::int64_t product(const Shape& shape)
     return count;
 }
 
-/// Dimension that FSDP2 shards for this parameter.
-std::size_t shardDimension(const Setup& setup, const Operator& op, const Shape& shape, std::int64_t group)
-{
-    const bool experts = std::holds_alternative<ExpertsTraits>(op.traits) && shape.size() >= 3;
-    // FSDP2 shards another dimension than 0 only where it divides evenly.
-    return experts && setup.shardExpertsOnDim1 && shape[0] < group && shape[1] % group == 0 ? 1 : 0;
-}
-
 /// Rows and columns that a factored second moment keeps; a vector keeps itself.
 std::int64_t factors(const Shape& shape)
 {
@@ -84,6 +76,13 @@ void flatten(SliceSizes& sizes, std::int64_t group)
 }
 
 } // namespace
+
+std::size_t shardDimension(const Setup& setup, const Operator& op, const Shape& shape, std::int64_t group)
+{
+    const bool experts = std::holds_alternative<ExpertsTraits>(op.traits) && shape.size() >= 3;
+    // FSDP2 shards another dimension than 0 only where it divides evenly.
+    return experts && setup.shardExpertsOnDim1 && shape[0] < group && shape[1] % group == 0 ? 1 : 0;
+}
 
 Bytes bytesOf(std::int64_t elements, double bytesPerElement)
 {

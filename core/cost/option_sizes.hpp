@@ -28,6 +28,9 @@ struct SliceSizes {
 /// Slice s of a linear has input features [s in / g, (s + 1) in / g), uneven ones first; the bias goes with slice 0.
 std::vector<SliceSizes> sliceSizes(const Setup& setup, const Unit& unit, const Strategy& strategy);
 
+/// Dimension of a parameter of `op` that is cut into shards where whole rows are: 0, or 1 for experts beyond as many ranks.
+std::size_t shardDimension(const Setup& setup, const Operator& op, const std::vector<std::int64_t>& shape, std::int64_t group);
+
 /// `elements` x `bytesPerElement`, rounded up.
 Bytes bytesOf(std::int64_t elements, double bytesPerElement);
 

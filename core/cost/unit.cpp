@@ -69,24 +69,6 @@ bool sameUnit(UnitKind kind, const Operator& a, const Operator& b)
     return kind == UnitKind::Block || a.part == b.part;
 }
 
-/// "model.layers.3" of "model.layers.3.mlp.up_proj": up to and with the last number before the layer's own names begin.
-std::string blockName(const std::string& name)
-{
-    std::size_t end = std::string::npos;
-    for (std::size_t at = 0; at < name.size();) {
-        const std::size_t dot = std::min(name.find('.', at), name.size());
-        const bool number =
-            dot > at && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(at), name.begin() + static_cast<std::ptrdiff_t>(dot),
-                                    [](char c) { return c >= '0' && c <= '9'; });
-        if (number) {
-            end = dot;
-            break;
-        }
-        at = dot + 1;
-    }
-    return name.substr(0, end);
-}
-
 std::string unitName(UnitKind kind, const Operator& first)
 {
     if (kind == UnitKind::Operator || first.place != Place::Layer)
@@ -107,6 +89,23 @@ void makeNamesUnique(std::vector<Unit>& units)
 }
 
 } // namespace
+
+std::string blockName(const std::string& name)
+{
+    std::size_t end = std::string::npos;
+    for (std::size_t at = 0; at < name.size();) {
+        const std::size_t dot = std::min(name.find('.', at), name.size());
+        const bool number =
+            dot > at && std::all_of(name.begin() + static_cast<std::ptrdiff_t>(at), name.begin() + static_cast<std::ptrdiff_t>(dot),
+                                    [](char c) { return c >= '0' && c <= '9'; });
+        if (number) {
+            end = dot;
+            break;
+        }
+        at = dot + 1;
+    }
+    return name.substr(0, end);
+}
 
 bool isRecomputed(const Setup& setup, const Unit& unit)
 {

@@ -5,6 +5,7 @@
 #include "core/cost/cost_table.hpp"
 #include "core/cost/setup.hpp"
 
+#include <string>
 #include <vector>
 
 namespace loadline {
@@ -20,5 +21,9 @@ Result<std::vector<Unit>> buildUnits(const Setup& setup);
 
 /// True if recomputation is set for this unit's layer: the first `setup.recomputedBlocks` layers.
 bool isRecomputed(const Setup& setup, const Unit& unit);
+
+/// The module of an operator's layer: "model.layers.3" of "model.layers.3.mlp.up_proj", up to and with the first number; the whole name if
+/// there is none.
+std::string blockName(const std::string& name);
 
 } // namespace loadline
