@@ -47,16 +47,16 @@ QAction* Actions::make(const QString& words, const QString& key, const QString& 
     return action;
 }
 
-void Actions::fillMenus(QMainWindow* window) const
+void Actions::fillMenus(QMainWindow* window)
 {
     QMenu* file = window->menuBar()->addMenu(tr("File"));
     file->addActions({open, openSample, savePicture});
     file->addSeparator();
     file->addAction(quit);
     window->menuBar()->addMenu(tr("Edit"))->addActions({undo, redo, copyCommand});
-    QMenu* view = window->menuBar()->addMenu(tr("View"));
-    view->addActions({wholeDevice, findOperator});
-    view->addMenu(tr("Theme"))->addActions({themeSystem, themeLight, themeDark});
+    viewMenu = window->menuBar()->addMenu(tr("View"));
+    viewMenu->addActions({wholeDevice, findOperator});
+    viewMenu->addMenu(tr("Theme"))->addActions({themeSystem, themeLight, themeDark});
     window->menuBar()->addMenu(tr("Plan"))->addActions({pin, focusBudget});
     window->menuBar()->addMenu(tr("Help"))->addActions({keys, about});
 }

@@ -5,6 +5,7 @@
 
 class QAction;
 class QMainWindow;
+class QMenu;
 class QToolBar;
 
 namespace loadline {
@@ -31,8 +32,9 @@ public:
     QAction* themeDark;
     QAction* keys;
     QAction* about;
+    QMenu* viewMenu = nullptr; ///< once fillMenus has run
 
-    void fillMenus(QMainWindow* window) const;
+    void fillMenus(QMainWindow* window);
     void fillToolBar(QToolBar* bar) const;
 
 private:

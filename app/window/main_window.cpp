@@ -3,6 +3,7 @@
 
 #include "app/window/actions.hpp"
 #include "app/window/choosers.hpp"
+#include "app/window/pages.hpp"
 #include "app/window/pictures.hpp"
 #include "app/window/theme.hpp"
 #include "views/charts/budget_handle.hpp"
@@ -109,7 +110,9 @@ void MainWindow::buildLayout()
     column->addWidget(m_facts);
     column->addWidget(line);
     column->addWidget(m_messages);
-    column->addWidget(down, 1);
+    m_pages = new Pages(this, m_actions->viewMenu);
+    m_pages->add(down, tr("Plan"), QStringLiteral("plan"));
+    column->addWidget(m_pages->stack(), 1);
     setCentralWidget(center);
 
     m_hover = new QLabel(this);
@@ -349,6 +352,7 @@ Result<bool> MainWindow::writePicture(const QString& file)
 Result<QStringList> MainWindow::writePictures(const QString& folder)
 {
     QStringList written;
+    m_pages->show(m_pages->names().first());
     for (int page = 0; page < m_details->count(); ++page) {
         m_details->setCurrentIndex(page);
         QCoreApplication::processEvents();
@@ -359,6 +363,15 @@ Result<QStringList> MainWindow::writePictures(const QString& folder)
         written << file;
     }
     m_details->setCurrentIndex(0);
+    for (const QString& page : m_pages->names().mid(1)) {
+        m_pages->show(page);
+        QCoreApplication::processEvents();
+        const QString file = QDir(folder).filePath(page + QStringLiteral(".png"));
+        if (const auto done = writePicture(file); !done)
+            return done.error();
+        written << file;
+    }
+    m_pages->show(m_pages->names().first());
     return written;
 }
 

@@ -18,6 +18,7 @@ class DetailTabs;
 class FactStrip;
 class MessageBar;
 class OperatorPanel;
+class Pages;
 class StepPage;
 
 /// Makes the pages and joins their signals to the session. The one place that knows all of them.
@@ -43,6 +44,7 @@ public:
     [[nodiscard]] OperatorPanel& operators() { return *m_operators; }
     [[nodiscard]] FactStrip& facts() { return *m_facts; }
     [[nodiscard]] DetailTabs& details() { return *m_details; }
+    [[nodiscard]] Pages& pages() { return *m_pages; }
     [[nodiscard]] QString message() const;
 
 protected:
@@ -79,6 +81,7 @@ private:
     StepPage* m_step = nullptr;
     ChoicePage* m_choice = nullptr;
     DetailTabs* m_details = nullptr;
+    Pages* m_pages = nullptr;
     QLabel* m_hover = nullptr;
     QLabel* m_state = nullptr;
     PlanPicturePtr m_shown;     ///< newest picture

@@ -4,6 +4,7 @@
 #include "app/window/actions.hpp"
 #include "app/window/command_line.hpp"
 #include "app/window/main_window.hpp"
+#include "app/window/pages.hpp"
 #include "views/format/text.hpp"
 
 #include <QAction>
@@ -71,6 +72,10 @@ QString ScriptRunner::perform(const QString& action, const QString& argument)
         m_window->resize(size);
         return {};
     }
+    if (action == QLatin1String("page"))
+        return m_window->pages().show(argument)
+                   ? QString()
+                   : tr("there is no page '%1'; give one of %2").arg(argument, m_window->pages().names().join(QStringLiteral(", ")));
     Actions& actions = m_window->actions();
     const std::pair<const char*, QAction*> plain[] = {
         {"undo", actions.undo}, {"redo", actions.redo}, {"pin", actions.pin}, {"whole-device", actions.wholeDevice}};
