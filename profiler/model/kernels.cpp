@@ -4,11 +4,11 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/cross_entropy_loss.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/layer_norm.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/native_dropout.h>
 #include <ATen/ops/outer.h>
 #include <ATen/ops/pow.h>
 #include <ATen/ops/relu.h>
@@ -133,7 +133,8 @@ at::Tensor attentionKernel(const AttentionTraits& traits, const NetworkConstants
 
 at::Tensor dropoutKernel(const DropoutTraits& traits, const at::Tensor& x)
 {
-    return traits.probability > 0 ? at::dropout(x, traits.probability, true) : x;
+    // Keeps a mask of one byte an element on every device; at::dropout keeps one of x's type on the CPU.
+    return traits.probability > 0 ? std::get<0>(at::native_dropout(x, traits.probability, true)) : x;
 }
 
 at::Tensor routerKernel(const RouterTraits& traits, const at::Tensor& x, const std::vector<at::Tensor>& weights)

@@ -39,9 +39,10 @@ public:
     /// named, with what can be trained.
     static Result<Network> build(std::shared_ptr<const Model> model);
 
-    /// Mean loss of tokens [batch, tokens] against targets of the same shape (-100: not counted).
-    [[nodiscard]] at::Tensor loss(Host& host, const at::Tensor& tokens, const at::Tensor& targets) const;
-    /// [batch, tokens, vocabulary], without the loss.
+    /// Mean loss of tokens [batch, tokens] against targets of the same shape (-100: not counted). A model that also classifies whole
+    /// sequences (BERT's next sentence) needs `labels` [batch]; its loss is the sum of both.
+    [[nodiscard]] at::Tensor loss(Host& host, const at::Tensor& tokens, const at::Tensor& targets, const at::Tensor& labels = {}) const;
+    /// [batch, tokens, vocabulary], without the loss; [batch, 1, labels] of a model that only classifies.
     [[nodiscard]] at::Tensor logits(Host& host, const at::Tensor& tokens) const;
 
     [[nodiscard]] const Model& model() const { return *m_model; }
@@ -49,6 +50,7 @@ public:
     [[nodiscard]] std::int64_t vocabulary() const { return m_vocabulary; }
     [[nodiscard]] std::int64_t mostTokens() const { return m_mostTokens; } ///< of one sequence, by the positions; 0: any number
     [[nodiscard]] bool masked() const { return m_masked; }                 ///< trained by masked tokens, not by the next one
+    [[nodiscard]] std::int64_t labels() const { return m_labels; }         ///< classes of a whole sequence; 0: it has none
 
 private:
     /// Operators of one part of a layer, [first, last).
@@ -58,7 +60,18 @@ private:
     };
     using Layer = std::vector<Part>;
 
+    /// What runs behind the layers: each token by itself, and the first one for the whole sequence (BERT's pooler).
+    struct Tail {
+        at::Tensor tokens;
+        at::Tensor pooled;
+    };
+
+    void add(std::size_t op);
     [[nodiscard]] at::Tensor embed(Host& host, const at::Tensor& tokens) const;
+    [[nodiscard]] at::Tensor hidden(Host& host, const at::Tensor& tokens) const;
+    void runTail(Host& host, std::size_t& op, Tail& tail) const;
+    /// A linear with the adapters behind it; `op` ends at the last of them.
+    [[nodiscard]] at::Tensor runLinear(Host& host, std::size_t& op, const at::Tensor& x) const;
     [[nodiscard]] at::Tensor runLayer(Host& host, const Layer& layer, const at::Tensor& x) const;
     [[nodiscard]] at::Tensor runPart(Host& host, Part part, const at::Tensor& x) const;
     [[nodiscard]] at::Tensor runOne(Host& host, std::size_t op, const at::Tensor& x) const;
@@ -67,9 +80,9 @@ private:
     NetworkConstants m_constants;
     std::vector<std::size_t> m_embedding; ///< operators before the layers
     std::vector<Layer> m_layers;
-    std::vector<std::size_t> m_tail; ///< final norm and head
-    std::size_t m_loss = 0;
+    std::vector<std::size_t> m_tail; ///< final norm, heads, losses
     std::int64_t m_vocabulary = 0;
+    std::int64_t m_labels = 0;
     std::int64_t m_mostTokens = 0;
     bool m_masked = false;
 };

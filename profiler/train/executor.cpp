@@ -305,17 +305,19 @@ at::Tensor Executor::recompute(const at::Tensor& x, const std::function<at::Tens
     });
 }
 
-double Executor::microStep(const at::Tensor& tokens, const at::Tensor& targets, double scale, bool last)
+double Executor::microStep(const Batch& batch, double scale, bool last)
 {
     m_training = true;
     m_observer.forgetEvents();
     m_reducer->beginMicroStep(last);
-    at::Tensor loss = m_network.loss(*this, tokens, targets);
+    at::Tensor loss = m_network.loss(*this, batch.tokens, batch.targets, batch.labels);
     m_observer.end();
     const double value = loss.detach().to(at::kDouble).item<double>();
     torch::autograd::backward({loss}, {at::full_like(loss, scale)});
     loss = at::Tensor();
     leaveBackward();
+    for (const auto& piece : m_pieces)
+        piece->release(true); // a frozen one whose output nobody differentiates
     m_exposed += m_reducer->finish(m_traffic);
     m_observer.end();
     m_training = false;

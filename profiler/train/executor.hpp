@@ -4,6 +4,7 @@
 #include "core/base/result.hpp"
 #include "core/cost/cost_table.hpp"
 #include "profiler/model/network.hpp"
+#include "profiler/train/data.hpp"
 #include "profiler/train/observer.hpp"
 #include "profiler/train/reducer.hpp"
 
@@ -22,7 +23,7 @@ public:
     ~Executor() override;
 
     /// Forward and backward of one micro-step; gradients are scaled by `scale`. Returns the loss.
-    double microStep(const at::Tensor& tokens, const at::Tensor& targets, double scale, bool last);
+    double microStep(const Batch& batch, double scale, bool last);
     /// Forward alone, for looking at what the network says.
     at::Tensor logits(const at::Tensor& tokens);
 

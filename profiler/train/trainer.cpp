@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "profiler/train/trainer.hpp"
 
+#include <ATen/CPUGeneratorImpl.h>
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -30,6 +32,15 @@ std::optional<Error> faultOf(const Setup& setup, Communicator* world)
         return invalidInput(
             fmt::format("the plan follows the rules of '{}'; plan with --runtime loadline to train it here", setup.rules.name));
     return std::nullopt;
+}
+
+/// Dropout draws from libtorch's own generator: one a process, so threads that share it draw in no order.
+void seedDropout(std::uint64_t seed, std::int64_t step, std::int64_t micro)
+{
+    auto generator = at::detail::getDefaultCPUGenerator();
+    const std::lock_guard lock(generator.mutex());
+    generator.set_current_seed(seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(step) * 1000003 +
+                               static_cast<std::uint64_t>(micro));
 }
 
 /// The model with the setup's dropout instead of its own.
@@ -69,8 +80,8 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const CostTable& table, const C
         return invalidInput(fmt::format("the plan has sequences of {} tokens, but model {} has {} positions; plan with fewer",
                                         table.setup.sequence, table.setup.model->name, network->mostTokens()));
     trainer->m_network = std::make_unique<Network>(*std::move(network));
-    auto data =
-        Data::open(options.data, trainer->m_network->vocabulary(), table.setup.sequence, trainer->m_network->masked(), options.seed);
+    const Network& built = *trainer->m_network;
+    auto data = Data::open(options.data, {built.vocabulary(), table.setup.sequence, built.masked(), built.labels()}, options.seed);
     if (!data)
         return data.error();
     trainer->m_data = std::make_unique<Data>(*std::move(data));
@@ -103,9 +114,10 @@ WorkerStep Trainer::step()
     m_observer->beginStep();
     const auto started = Clock::now();
     for (std::int64_t micro = 0; micro < setup.accumulation; ++micro) {
-        const Batch batch = m_data->batch(m_step, (micro * ranks + rank) * setup.batch, setup.batch);
-        figures.loss += m_executor->microStep(batch.tokens, batch.targets, 1.0 / static_cast<double>(setup.accumulation),
-                                              micro + 1 == setup.accumulation);
+        const std::int64_t number = micro * ranks + rank; // among those of all ranks: what it draws and reads is the same under every plan
+        seedDropout(m_options.seed, m_step, number);
+        figures.loss += m_executor->microStep(m_data->batch(m_step, number * setup.batch, setup.batch),
+                                              1.0 / static_cast<double>(setup.accumulation), micro + 1 == setup.accumulation);
     }
     figures.loss /= static_cast<double>(setup.accumulation);
     for (const UnitSeconds& unit : m_observer->seconds()) {

@@ -15,7 +15,10 @@ namespace {
 /// fp32: sums in another order differ by a few units in the last place a step (docs/verification.md).
 constexpr double kTolerance = 1e-5;
 
-const char* const kModels[] = {"gpt2.json", "llama.json", "opt.json", "bert.json", "mixtral.json", "inconsistent.loadline-model.json"};
+const char* const kModels[] = {"gpt2.json",    "llama.json",
+                               "opt.json",     "bert.json",
+                               "mixtral.json", "bert-pretraining.json",
+                               "qwen3.json",   "inconsistent.loadline-model.json"};
 
 void expectTraffic(const CostTable& table, const Choice& choice, const Outcome& outcome, const std::string& what)
 {
