@@ -13,6 +13,7 @@ namespace loadline {
 namespace {
 
 const Json kEmpty = Json::object();
+const Json kNone = Json::array();
 
 /// User text that goes into a message: short, and printable in any terminal.
 std::string shown(std::string_view text)
@@ -158,6 +159,35 @@ Fields Fields::object(std::string_view key)
     inner.m_path = fmt::format("{}{}.", m_path, key);
     inner.m_fault = m_fault;
     return inner;
+}
+
+const Json& Fields::list(std::string_view key, std::size_t most)
+{
+    const auto* value = find(key, false);
+    if (value == nullptr)
+        return kNone;
+    if (!value->is_array())
+        fail(key, "is not a list; put its values between brackets");
+    else if (value->size() > most)
+        fail(key, fmt::format("has more than {} entries; remove some", most));
+    else
+        return *value;
+    return kNone;
+}
+
+std::vector<std::int64_t> Fields::wholes(std::string_view key, std::int64_t least, std::int64_t most, std::vector<std::int64_t> fallback)
+{
+    constexpr std::size_t kMostEntries = 64;
+    if (!has(key))
+        return fallback;
+    std::vector<std::int64_t> read;
+    for (const auto& value : list(key, kMostEntries)) {
+        if (value.is_number_integer() && value >= least && value <= most)
+            read.push_back(value.get<std::int64_t>());
+        else
+            fail(key, fmt::format("has an entry that is not a whole number from {} to {}; correct it", least, most));
+    }
+    return read;
 }
 
 void Fields::adopt(const Fields& inner)

@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace loadline {
 
@@ -32,6 +33,10 @@ public:
     bool flag(std::string_view key, bool fallback);
     /// The object under `key`; faults inside it must be taken over with `adopt`.
     Fields object(std::string_view key);
+    /// The array under `key`, of at most `most` entries; an empty one if there is none, or where it is a fault.
+    const Json& list(std::string_view key, std::size_t most);
+    /// Whole numbers of an array of at most 64, each in bounds; `fallback` if there is none.
+    std::vector<std::int64_t> wholes(std::string_view key, std::int64_t least, std::int64_t most, std::vector<std::int64_t> fallback);
     [[nodiscard]] bool has(std::string_view key) const;
 
     void adopt(const Fields& inner);

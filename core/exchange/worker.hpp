@@ -113,8 +113,8 @@ Result<std::optional<WorkerEvent>> readEvent(std::string_view line);
 struct ProfileRequest {
     Model model;
     std::string device = "cpu";
-    int ranks = 4; ///< processes that run at once, as the run will have
-    std::vector<std::string> precisions{"fp32"};
+    int ranks = 4;                               ///< processes that run at once, as the run will have
+    std::vector<std::string> precisions{"fp32"}; ///< computeModeName
     std::vector<std::int64_t> batches{1, 2, 4};
     std::vector<std::int64_t> sequences{128};
     std::vector<int> granularities{1, 2, 4};
@@ -141,7 +141,7 @@ struct TrainRequest {
     double clip = 0; ///< global norm; 0: not clipped
     Seconds timeout{60};
     std::string save;
-    std::int64_t saveStep = 0;
+    std::int64_t saveStep = 0; ///< after which to save; 0: the last one
     std::string resume;
     bool compareUnsharded = true; ///< also trains one process on the same batches
 };
