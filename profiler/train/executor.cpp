@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "profiler/train/executor.hpp"
 
+#include "core/cost/communication.hpp"
 #include "profiler/train/recomputation.hpp"
+#include "profiler/train/two_phase.hpp"
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full_like.h>
@@ -39,7 +41,13 @@ Executor::Executor(const Network& network, const CostTable& table, const Choice&
     std::vector<FlatParameters*> flats;
     for (const auto& flat : m_flats)
         flats.push_back(flat.get());
-    m_reducer = std::make_unique<Reducer>(flats, world, table.setup.accumulation > 1, kBucketBytes);
+    if (world && usesPhases()) {
+        std::vector<int> all;
+        for (int rank = 0; rank < world->size(); ++rank)
+            all.push_back(rank);
+        m_everybody = twoPhase(world->subgroup(all, "everybody"), static_cast<int>(replicaGroup(table.setup.cluster, 1).perNode));
+    }
+    m_reducer = std::make_unique<Reducer>(flats, m_everybody ? m_everybody.get() : world, table.setup.accumulation > 1, kBucketBytes);
     for (const auto& piece : m_pieces) {
         m_reducer->preset(*piece);
         piece->onGradients([this](Piece& done) {
@@ -50,6 +58,17 @@ Executor::Executor(const Network& network, const CostTable& table, const Choice&
 }
 
 Executor::~Executor() = default;
+
+bool Executor::usesPhases() const
+{
+    return m_table.setup.cluster.hierarchical && m_table.setup.cluster.nodes > 1;
+}
+
+CommunicatorPtr Executor::makeGroup(const std::vector<int>& members, const std::string& name, int perNode)
+{
+    auto flat = m_world->subgroup(members, name);
+    return usesPhases() ? twoPhase(std::move(flat), perNode) : std::move(flat);
+}
 
 const GroupPair& Executor::groupOf(std::int64_t group)
 {
@@ -68,13 +87,15 @@ const GroupPair& Executor::groupOf(std::int64_t group)
     if (d > 1) {
         for (int i = 0; i < d; ++i)
             members.push_back(rank / d * d + i);
-        pair->shards = m_world->subgroup(members, "shards" + std::to_string(d) + "." + std::to_string(rank / d));
+        pair->shards = makeGroup(members, "shards" + std::to_string(d) + "." + std::to_string(rank / d),
+                                 static_cast<int>(shardGroup(m_table.setup.cluster, group).perNode));
     }
     if (d > 1 && ranks > d) {
         members.clear();
         for (int i = rank % d; i < ranks; i += d)
             members.push_back(i);
-        pair->replicas = m_world->subgroup(members, "replicas" + std::to_string(d) + "." + std::to_string(rank % d));
+        pair->replicas = makeGroup(members, "replicas" + std::to_string(d) + "." + std::to_string(rank % d),
+                                   static_cast<int>(replicaGroup(m_table.setup.cluster, group).perNode));
     }
     return *pair;
 }

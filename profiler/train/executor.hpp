@@ -49,6 +49,8 @@ private:
 
     void makeFlats(const Unit& unit, std::size_t index);
     void makePieces();
+    [[nodiscard]] bool usesPhases() const;
+    CommunicatorPtr makeGroup(const std::vector<int>& members, const std::string& name, int perNode);
     const GroupPair& groupOf(std::int64_t group);
     at::Tensor scope(std::size_t unit, const std::vector<Piece*>& pieces, const std::function<at::Tensor()>& body);
     void enterForward(std::size_t unit, const std::vector<Piece*>& pieces);
@@ -64,6 +66,7 @@ private:
     const Choice& m_choice;
     Communicator* m_world;
     Observer& m_observer;
+    CommunicatorPtr m_everybody; ///< all ranks, in two phases; null where the cluster's collectives are flat
     std::map<std::int64_t, std::unique_ptr<GroupPair>> m_groups;
     std::vector<std::unique_ptr<FlatParameters>> m_flats;
     std::vector<std::vector<std::vector<FlatParameters*>>> m_flatsOf; ///< [unit][slice]

@@ -19,8 +19,9 @@ CostTable tableOf(const Question& question)
         throw std::runtime_error(model.error().message);
     setup.model = std::make_shared<const Model>(*model);
     setup.cluster = bundledClusters().front();
-    setup.cluster.nodes = 1;
-    setup.cluster.gpusPerNode = question.ranks;
+    setup.cluster.nodes = question.nodes;
+    setup.cluster.gpusPerNode = question.ranks / question.nodes;
+    setup.cluster.hierarchical = question.hierarchical;
     setup.precision = *loadPrecision(question.precision);
     setup.optimizer = *loadOptimizer(question.optimizer);
     setup.rules = loadlineRules();

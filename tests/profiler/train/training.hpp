@@ -15,6 +15,8 @@ namespace loadline::test {
 struct Question {
     std::string model = "gpt2.json"; ///< in tests/data/train
     int ranks = 4;
+    int nodes = 1;             ///< that the ranks are spread over
+    bool hierarchical = false; ///< two-phase collectives
     std::int64_t sequence = 8;
     std::int64_t batch = 1;
     std::int64_t accumulation = 1;
