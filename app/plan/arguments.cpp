@@ -120,12 +120,14 @@ void addVerbs(CLI::App& app, Arguments& a)
     auto& list = addVerb(app, "list", "Bundled models, clusters, precision recipes and optimizers");
     addAnswerFlags(list, a, false);
 
-    auto& exporting = addVerb(app, "export", "Not in this version: a plan as a program that trains it");
-    exporting.add_option("plan", a.files, "A saved plan");
-    exporting.add_option("--format", a.format, "fsdp2, deepspeed, galvatron, html, csv or json");
-    exporting.add_option("--output", a.output, "A folder");
-    auto& importing = addVerb(app, "import-run", "Not in this version: results of a run on a cluster");
-    importing.add_option("files", a.files, "A session and a file of JSON lines");
+    auto& exporting = addVerb(app, "export", "A plan as a program that trains it, or as a file of another program");
+    exporting.add_option("plan", a.files, "A saved plan")->required()->expected(1);
+    exporting.add_option("--format", a.format, "fsdp2, deepspeed, galvatron, accelerate, html, csv or json")->required()->group(kAnswer);
+    exporting.add_option("--model", a.request.model, "The Hugging Face config.json that the plan was made of, to go with it")
+        ->group(kAnswer);
+    exporting.add_option("--output", a.output, "A folder (fsdp2), or a file")->group(kAnswer);
+    auto& importing = addVerb(app, "import-run", "The JSON lines of a bundle's run beside the prediction, rank by rank");
+    importing.add_option("files", a.files, "A saved plan, and a file of JSON lines")->required()->expected(2);
     auto& sessions = addVerb(app, "sessions", "Not in this version: the store of sessions");
     sessions.add_option("words", a.files, "What to do");
     for (auto* verb : {&exporting, &importing, &sessions})

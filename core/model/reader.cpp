@@ -168,6 +168,14 @@ Result<Model> loadModel(const std::string& fileOrName)
     return model;
 }
 
+std::string_view bundledModelText(std::string_view name)
+{
+    for (const auto& file : embeddedModels())
+        if (bundledName(file) == name)
+            return file.text;
+    return {};
+}
+
 std::vector<std::string> bundledModels()
 {
     std::vector<std::string> names;

@@ -18,6 +18,9 @@ Result<Model> readModel(std::string_view text, std::string_view origin);
 /// differs becomes notes. Errors: as `readModel`, and a file that cannot be read.
 Result<Model> loadModel(const std::string& fileOrName);
 
+/// The text of a bundled model's document, empty for another name.
+std::string_view bundledModelText(std::string_view name);
+
 /// Names of the models that the program carries, sorted.
 std::vector<std::string> bundledModels();
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/plan/table.hpp"
+#include "app/plan/verbs.hpp"
+
+#include "core/base/json.hpp"
+#include "core/base/text.hpp"
+#include "core/exchange/plan_document.hpp"
+#include "core/export/bundle.hpp"
+#include "core/export/run_check.hpp"
+#include "core/export/run_log.hpp"
+
+#include <fmt/format.h>
+
+namespace loadline {
+namespace {
+
+constexpr std::size_t kMostRanksShown = 64;
+
+std::string bytesText(const std::optional<Bytes>& bytes)
+{
+    return bytes ? formatBytes(*bytes) : std::string("not said");
+}
+
+std::string ranksText(const RunCheck& check)
+{
+    TextTable table({{"rank", TextTable::Align::Right},
+                     {"step", TextTable::Align::Right},
+                     {"allocated", TextTable::Align::Right},
+                     {"reserved", TextTable::Align::Right},
+                     {"bytes moved", TextTable::Align::Left}});
+    for (std::size_t i = 0; i < check.ranks.size() && i < kMostRanksShown; ++i) {
+        const RankResult& rank = check.ranks[i];
+        table.add({std::to_string(rank.rank), formatSeconds(rank.seconds), bytesText(rank.peakAllocated), bytesText(rank.peakReserved),
+                   rank.traffic == check.predictedTraffic ? "as predicted" : "other than predicted"});
+    }
+    std::string text = table.text();
+    if (check.ranks.size() > kMostRanksShown)
+        text += fmt::format("and {} more ranks (--json has all)\n", check.ranks.size() - kMostRanksShown);
+    return text;
+}
+
+std::string checkText(const RunCheck& check, const RunLog& log)
+{
+    std::string text = fmt::format("{} steps of {} on {} ranks", check.steps, log.model.empty() ? "a model" : log.model, log.ranks);
+    for (const auto& [name, version] : log.versions)
+        text += fmt::format(", {} {}", name, version);
+    text += '\n';
+    const auto deviation = [](double measured, double predicted) {
+        return predicted > 0 ? fmt::format(" ({:+.1f} %)", 100 * (measured / predicted - 1)) : std::string();
+    };
+    text += fmt::format("step: predicted {}, measured {}{}\n", formatSeconds(check.predictedSeconds), formatSeconds(check.seconds),
+                        deviation(check.seconds.value(), check.predictedSeconds.value()));
+    text += fmt::format(
+        "peak: predicted {}, measured {}{}\n", formatBytes(check.predictedAllocated), bytesText(check.allocated),
+        check.allocated ? deviation(static_cast<double>(check.allocated->count()), static_cast<double>(check.predictedAllocated.count()))
+                        : std::string());
+    text += fmt::format("bytes moved: {}\n", check.trafficEqual ? "as predicted, in every step on every rank" : "other than predicted");
+    if (!check.losses.empty())
+        text += fmt::format("loss: {:.6g} at first, {:.6g} at last\n", check.losses.front(), check.losses.back());
+    text += '\n' + ranksText(check);
+    std::string outliers;
+    for (const RankResult& rank : check.ranks)
+        for (const auto& outlier : rank.outliers)
+            outliers += wrapped("- " + outlier, "  ");
+    text += outliers.empty() ? "No rank stands out.\n" : "Ranks that stand out:\n" + outliers;
+    for (const auto& note : check.notes)
+        text += wrapped(note, "");
+    return text;
+}
+
+} // namespace
+
+Result<Answer> runImportRun(const Arguments& arguments)
+{
+    const auto saved = loadPlan(arguments.files[0]);
+    if (!saved)
+        return saved.error();
+    const auto plan = fsdp2Plan(saved->document);
+    if (!plan)
+        return plan.error();
+    const auto text = readFile(arguments.files[1]);
+    if (!text)
+        return text.error();
+    const auto log = readRunLog(*text, fmt::format("'{}'", arguments.files[1]));
+    if (!log)
+        return log.error();
+    const RunCheck check = checkRun(plan->plan, *log);
+    Answer answer;
+    answer.text = arguments.json ? runCheckJson(check, *log) : checkText(check, *log);
+    return answer;
+}
+
+} // namespace loadline
