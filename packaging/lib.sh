@@ -32,6 +32,7 @@ need_core() {
     need ccache "repeated builds in seconds"
     need nlohmann-json3-dev "reads and writes JSON"
     need libfmt-dev "formats text (this compiler has no std::format)"
+    need libsqlite3-dev "keeps sessions and runs in one file"
     need libcli11-dev "command line of loadline-plan"
     need libyaml-cpp-dev "reads Accelerate configurations for 'price --config'"
     need libtomlplusplus-dev "reads torchtitan configurations for 'price --config'"

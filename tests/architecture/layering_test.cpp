@@ -40,6 +40,7 @@ const std::map<std::string, Room> kMatrix{
     {"core/cost", {kCost, kText}},
     {"core/plan", {kCost, kText}},
     {"core/exchange", {kCore, kText}},
+    {"core/store", {{"core/base"}, kText + Names{"sql"}}},
     {"core/export", {kCore, kText}},
     {"profiler/device", {kCore, kTorch}},
     {"profiler/cuda", {kCore + Names{"profiler/device"}, kTorch}},
@@ -48,9 +49,9 @@ const std::map<std::string, Room> kMatrix{
     {"profiler/measure", {kCore + Names{"profiler/device", "profiler/model"}, kTorch}},
     {"profiler/program", {kCore + Names{"profiler/device", "profiler/model", "profiler/train", "profiler/measure"}, kTorch}},
     {"app/config", {kCore, kText + Names{"yaml", "toml"}}},
-    {"app/plan", {kCore + Names{"core/export", "app/config"}, kText + Names{"cli", "stdout", "files", "clock"}}},
+    {"app/plan", {kCore + Names{"core/export", "core/store", "app/config"}, kText + Names{"cli", "stdout", "files", "clock"}}},
     {"views", {kCost + Names{"core/plan"}, {"qt", "widgets", "fmt"}}},
-    {"app/session", {kCore, kText + Names{"qt", "threads", "files", "clock"}}},
+    {"app/session", {kCore + Names{"core/store"}, kText + Names{"qt", "threads", "files", "clock"}}},
     {"app/window", {kCore + Names{"views", "app/session"}, {"qt", "widgets", "stdout", "fmt", "files", "clock"}}},
 };
 
@@ -176,12 +177,12 @@ TEST(Layering, EveryLinkLineIsAnAllowedArrow)
 {
     const std::regex target(R"((loadline::\w+|[A-Za-z0-9_+-]+::[A-Za-z0-9_+-]+))");
     const std::map<std::string, std::string> folders{
-        {"base", "core/base"},           {"model", "core/model"},       {"cluster", "core/cluster"},
-        {"cost", "core/cost"},           {"plan", "core/plan"},         {"exchange", "core/exchange"},
-        {"export", "core/export"},       {"config", "app/config"},      {"views", "views"},
-        {"session", "app/session"},      {"window", "app/window"},      {"terminal", "app/plan"},
-        {"device", "profiler/device"},   {"network", "profiler/model"}, {"train", "profiler/train"},
-        {"measure", "profiler/measure"},
+        {"base", "core/base"},       {"model", "core/model"},         {"cluster", "core/cluster"},
+        {"cost", "core/cost"},       {"plan", "core/plan"},           {"exchange", "core/exchange"},
+        {"store", "core/store"},     {"export", "core/export"},       {"config", "app/config"},
+        {"views", "views"},          {"session", "app/session"},      {"window", "app/window"},
+        {"terminal", "app/plan"},    {"device", "profiler/device"},   {"network", "profiler/model"},
+        {"train", "profiler/train"}, {"measure", "profiler/measure"},
     };
     for (const auto& file : filesUnder(kProduct, {"CMakeLists.txt"})) {
         const std::string room = roomOf(file);
