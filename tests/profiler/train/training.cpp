@@ -2,6 +2,7 @@
 #include "training.hpp"
 
 #include "core/cluster/library.hpp"
+#include "core/model/lora.hpp"
 #include "core/model/reader.hpp"
 
 #include <gtest/gtest.h>
@@ -11,13 +12,26 @@
 
 namespace loadline::test {
 
+namespace {
+
+Model changed(Model model, const Question& question)
+{
+    if (!question.lora.empty())
+        model = applyLora(std::move(model), question.lora).value();
+    if (!question.freeze.empty() && !freeze(model, question.freeze))
+        throw std::runtime_error("nothing is frozen");
+    return model;
+}
+
+} // namespace
+
 CostTable tableOf(const Question& question)
 {
     Setup setup;
     const auto model = loadModel(LOADLINE_SOURCE_DIR "/tests/data/train/" + question.model);
     if (!model)
         throw std::runtime_error(model.error().message);
-    setup.model = std::make_shared<const Model>(*model);
+    setup.model = std::make_shared<const Model>(changed(*model, question));
     setup.cluster = bundledClusters().front();
     setup.cluster.nodes = question.nodes;
     setup.cluster.gpusPerNode = question.ranks / question.nodes;
@@ -28,7 +42,7 @@ CostTable tableOf(const Question& question)
     setup.sequence = question.sequence;
     setup.batch = question.batch;
     setup.accumulation = question.accumulation;
-    setup.dropout = 0;
+    setup.dropout = question.dropout;
     setup.attention = AttentionKind::Flash; // what libtorch takes on a CPU
     setup.unit = question.unit;
     setup.recomputedBlocks = question.recomputedBlocks;
@@ -72,16 +86,17 @@ Choice randomChoice(const CostTable& table, std::mt19937& random)
     return choice;
 }
 
-namespace {
-
 TrainingOptions optionsOf(const Question& question)
 {
     TrainingOptions options;
+    options.data = question.data;
     options.seed = 7;
     options.clip = question.clip;
     options.learningRate = question.learningRate;
     return options;
 }
+
+namespace {
 
 void trainRank(const CostTable& table, const Choice& choice, const Question& question, Communicator* world, Outcome& outcome,
                std::mutex& mutex)

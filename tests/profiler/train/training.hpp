@@ -26,6 +26,10 @@ struct Question {
     std::int64_t recomputedBlocks = 0;
     std::vector<int> granularities{1, 3, 4};
     std::vector<std::int64_t> groups; ///< empty: all divisors
+    std::string freeze;               ///< pattern of parameters that are not trained
+    std::string lora;                 ///< as --lora; all other parameters are frozen
+    double dropout = 0;
+    std::string data = "random";
     double clip = 0;
     double learningRate = 1e-3;
     std::int64_t steps = 4;
@@ -46,6 +50,8 @@ struct Outcome {
     std::vector<CategoryBytes> alive;                  ///< [rank], after the last step
     std::vector<UnitSeconds> units;                    ///< rank 0
 };
+
+TrainingOptions optionsOf(const Question& question);
 
 Outcome train(const CostTable& table, const Choice& choice, const Question& question);
 /// One process on the same global batches.
