@@ -4,6 +4,7 @@
 #include "core/base/json.hpp"
 #include "core/base/text.hpp"
 #include "core/cluster/library.hpp"
+#include "core/cost/profile.hpp"
 #include "core/model/reader.hpp"
 
 #include <algorithm>
@@ -14,15 +15,6 @@ namespace {
 QString gib(Bytes bytes)
 {
     return QString::fromStdString(formatBytes(bytes));
-}
-
-bool isClusterFile(const std::string& name)
-{
-    const auto bundled = bundledModels();
-    if (std::find(bundled.begin(), bundled.end(), name) != bundled.end())
-        return false;
-    const auto text = readFile(name);
-    return text && text->substr(0, 4096).find("\"loadline.cluster/") != std::string::npos;
 }
 
 } // namespace
@@ -48,18 +40,19 @@ void Session::stop()
 void Session::open(const QString& fileOrName)
 {
     m_opening->submit([this, name = fileOrName](const std::stop_token&, const WorkSlot::Post&) -> WorkSlot::Delivery {
-        const std::string path = name.toStdString();
-        if (isClusterFile(path)) {
-            const auto cluster = loadCluster(path);
-            return [this, cluster, name] {
-                cluster ? takeCluster(*cluster, name) : emit failed(QString::fromStdString(cluster.error().message));
-            };
-        }
-        auto model = loadModel(path);
-        if (!model)
-            return [this, message = QString::fromStdString(model.error().message)] { emit failed(message); };
-        auto shared = std::make_shared<const Model>(*std::move(model));
-        return [this, shared, name] { takeModel(shared, name); };
+        auto opened = openDocument(name.toStdString());
+        if (!opened)
+            return [this, message = QString::fromStdString(opened.error().message)] { emit failed(message); };
+        if (auto* model = std::get_if<ModelPtr>(&*opened))
+            return [this, model = *model, name] { takeModel(model, name); };
+        if (auto* cluster = std::get_if<Cluster>(&*opened))
+            return [this, cluster = *cluster, name] { takeCluster(cluster, name); };
+        if (auto* profile = std::get_if<OpenedProfile>(&*opened))
+            return [this, profile = *profile] { takeProfile(profile); };
+        const auto inputs = inputsOf(std::get<SavedPlan>(*opened), dataFolder().toStdString());
+        if (!inputs)
+            return [this, message = QString::fromStdString(inputs.error().message)] { emit failed(message); };
+        return [this, inputs = *inputs, name] { takePlan(inputs, name); };
     });
 }
 
@@ -106,6 +99,44 @@ void Session::takeCluster(const Cluster& cluster, const QString& name)
     if (const auto budget = usual(cluster.device.memory); budget && (wasUsual || next.budget > cluster.device.memory))
         next.budget = *budget;
     change(tr("Cluster %1").arg(QString::fromStdString(cluster.name)), std::move(next));
+}
+
+void Session::takePlan(const Inputs& inputs, const QString& name)
+{
+    if (!m_inputs.model)
+        adopt(inputs);
+    else
+        change(tr("Open %1").arg(name.section(QLatin1Char('/'), -1)), inputs);
+}
+
+void Session::takeProfile(const OpenedProfile& opened)
+{
+    emit profileOpened(opened.profile);
+    if (!m_inputs.model) {
+        emit failed(tr("open a model first; then the profile '%1' can be used for it").arg(QString::fromStdString(opened.path)));
+        return;
+    }
+    Inputs next = m_inputs;
+    next.options.profile = opened.path;
+    change(tr("Profile of %1").arg(QString::fromStdString(opened.profile->header().device)), std::move(next));
+}
+
+void Session::setProfile(const QString& file)
+{
+    if (file.isEmpty()) {
+        Inputs next = m_inputs;
+        next.options.profile.clear();
+        emit profileOpened(nullptr);
+        change(tr("Estimated times"), std::move(next));
+        return;
+    }
+    open(file);
+}
+
+void Session::restore(Inputs inputs, History<Inputs> history)
+{
+    m_history = std::move(history);
+    adopt(std::move(inputs));
 }
 
 void Session::setSequence(qint64 tokens)

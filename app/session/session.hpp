@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/session/answer.hpp"
+#include "app/session/documents.hpp"
 #include "app/session/history.hpp"
 #include "app/session/work_slot.hpp"
 
@@ -20,13 +21,16 @@ public:
     explicit Session(QObject* parent = nullptr);
     ~Session() override;
 
-    /// Reads a model or cluster (file or bundled name) and plans it; failure changes nothing but says why.
+    /// Reads a model, cluster, plan or profile (file or bundled name) and plans with it; failure changes nothing but says why.
     void open(const QString& fileOrName);
     void setCluster(const QString& fileOrName);
     void setSequence(qint64 tokens);
     void setBatch(const QString& batch); ///< "auto" or a number
     void setPrecision(const QString& name);
     void setGranularity(int most);
+    void setProfile(const QString& file); ///< empty: back to estimates
+    /// Inputs as they were saved, with their undo history; no undo step.
+    void restore(Inputs inputs, History<Inputs> history);
 
     /// While a hand moves: asks for a plan at `budget`, changes no state.
     void previewBudget(Bytes budget);
@@ -60,6 +64,8 @@ signals:
     void tradeOffChanged(int granularity);
     void searchingChanged(bool searching);
     void failed(const QString& message);
+    /// A profile was opened or is used anew; null: estimates.
+    void profileOpened(const std::shared_ptr<const loadline::Profile>& profile);
 
 private:
     using ModelPtr = std::shared_ptr<const Model>;
@@ -72,6 +78,8 @@ private:
     void computeTradeOffs();
     void takeModel(const ModelPtr& model, const QString& name);
     void takeCluster(const Cluster& cluster, const QString& name);
+    void takePlan(const Inputs& inputs, const QString& name);
+    void takeProfile(const OpenedProfile& opened);
 
     Inputs m_inputs;
     History<Inputs> m_history;
