@@ -50,7 +50,7 @@ const std::map<std::string, Room> kMatrix{
     {"profiler/program", {kCore + Names{"profiler/device", "profiler/model", "profiler/train", "profiler/measure"}, kTorch}},
     {"app/config", {kCore, kText + Names{"yaml", "toml"}}},
     {"app/plan", {kCore + Names{"core/export", "core/store", "app/config"}, kText + Names{"cli", "stdout", "files", "clock"}}},
-    {"views", {kCost + Names{"core/plan"}, {"qt", "widgets", "fmt"}}},
+    {"views", {kCost + Names{"core/plan", "core/exchange"}, {"qt", "widgets", "fmt"}}},
     {"app/session", {kCore + Names{"core/store"}, kText + Names{"qt", "threads", "files", "clock"}}},
     {"app/window", {kCore + Names{"views", "app/session"}, {"qt", "widgets", "stdout", "fmt", "files", "clock"}}},
 };

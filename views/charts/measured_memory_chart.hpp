@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/cost/timeline.hpp"
+#include "views/charts/chart.hpp"
+
+#include <memory>
+
+namespace loadline {
+
+class StackedColumns;
+
+/// Memory of one rank over one step as it was measured, stacked by category, with the predicted total as dotted outline on the same axes.
+/// Without a measurement the prediction stands alone, hatched.
+class MeasuredMemoryChart : public Chart {
+    Q_OBJECT
+public:
+    explicit MeasuredMemoryChart(QWidget* parent = nullptr);
+
+    void setTimelines(const std::shared_ptr<const Timeline>& measured, const std::shared_ptr<const Timeline>& predicted);
+
+    [[nodiscard]] QString unit() const; ///< of the axis: "MiB"
+    [[nodiscard]] ChartTable table() const override;
+
+signals:
+    void unitChanged(const QString& unit);
+
+protected:
+    void restyle() override;
+    void hoverAt(const QPoint* point) override;
+
+private:
+    StackedColumns* m_columns;
+    std::shared_ptr<const Timeline> m_measured;
+    std::shared_ptr<const Timeline> m_predicted;
+    double m_top = 0;
+};
+
+} // namespace loadline
