@@ -24,8 +24,8 @@ ComputeTime estimated(const Operator& op, const Footprint& footprint, int slices
     // Slice i > 0 reads the partial sum of those before it and writes it back.
     const double partialSums = 2.0 * (std::max(slices, 1) - 1) * static_cast<double>(footprint.output.count());
     const auto traffic = static_cast<double>(footprint.forwardTraffic.count());
-    return {roofline(footprint.forwardFlops, traffic + partialSums, device, rate),
-            roofline(footprint.backwardFlops, 2 * traffic + partialSums, device, rate), true};
+    const auto forward = roofline(footprint.forwardFlops, traffic + partialSums, device, rate);
+    return {forward, roofline(footprint.backwardFlops, 2 * traffic + partialSums, device, rate), forward, Seconds(0), true};
 }
 
 double ratio(Seconds a, Seconds b)
@@ -52,13 +52,23 @@ ComputeTime computeTime(const Operator& op, const Footprint& footprint, int slic
     settings.attention = setup.attention;
     settings.dropout = setup.dropout;
     if (const auto measured = setup.profile->time(op, settings, slices))
-        return {measured->forward, measured->backward, measured->extrapolated};
+        return {measured->forward, measured->backward, measured->recompute, measured->accumulate, measured->extrapolated};
     const auto whole = slices > 1 ? setup.profile->time(op, settings, 1) : std::nullopt;
     if (!whole)
         return estimate;
     // Only the whole operator was measured: what slicing adds is as estimated.
     const auto uncut = estimated(op, footprint, 1, setup);
-    return {whole->forward * ratio(estimate.forward, uncut.forward), whole->backward * ratio(estimate.backward, uncut.backward), true};
+    const double forward = ratio(estimate.forward, uncut.forward);
+    return {whole->forward * forward, whole->backward * ratio(estimate.backward, uncut.backward), whole->recompute * forward,
+            whole->accumulate, true};
+}
+
+Seconds optimizerStep(std::int64_t localParameters, const Setup& setup)
+{
+    if (setup.profile)
+        if (const auto measured = setup.profile->optimizer(setup.optimizer.name, localParameters))
+            return *measured;
+    return optimizerStep(localParameters, setup.precision, setup.optimizer, setup.cluster.device);
 }
 
 Seconds optimizerStep(std::int64_t localParameters, const PrecisionRecipe& precision, const OptimizerRecipe& optimizer,

@@ -14,6 +14,8 @@ namespace loadline {
 struct ComputeTime {
     Seconds forward;
     Seconds backward;
+    Seconds recompute;     ///< what recomputing it adds to backward
+    Seconds accumulate;    ///< what adding its gradient to one that exists adds to backward; 0 unless measured
     bool estimated = true; ///< false only if both were measured, or lie between measured points
 };
 
@@ -26,8 +28,11 @@ double peakFlops(const Device& device, ComputeMode mode);
 /// writes the output once more, since slices add their partial sums. `slices` >= 1.
 ComputeTime computeTime(const Operator& op, const Footprint& footprint, int slices, const Setup& setup);
 
-/// One optimizer step over `localParameters` trainable parameters of this rank: bound by device memory. Reads the
-/// gradient, reads and writes the stored weight, the master copy and all optimizer state. Always an estimate.
+/// One optimizer step over `localParameters` trainable parameters that this rank stores of one unit: measured where the setup's profile has
+/// its optimizer, else estimated.
+Seconds optimizerStep(std::int64_t localParameters, const Setup& setup);
+
+/// The estimate: bound by device memory. Reads the gradient, reads and writes the stored weight, the master copy and all optimizer state.
 Seconds optimizerStep(std::int64_t localParameters, const PrecisionRecipe& precision, const OptimizerRecipe& optimizer,
                       const Device& device);
 

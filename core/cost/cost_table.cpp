@@ -125,11 +125,14 @@ std::vector<OptionCost> unitOptions(const Context& context, const std::vector<Un
     facts.startsRegion = index == 0 || units[index - 1].layer != unit.layer;
     estimated = false;
     for (const int slices : granularitiesOf(strategies)) {
-        ComputeTime sum{Seconds(), Seconds(), false};
+        ComputeTime sum;
+        sum.estimated = false;
         for (const std::size_t op : unit.operators) {
             const ComputeTime time = computeTime(context.setup.model->operators[op], context.facts[op].print, slices, context.setup);
             sum.forward += time.forward;
             sum.backward += time.backward;
+            sum.recompute += time.recompute;
+            sum.accumulate += time.accumulate;
             sum.estimated = sum.estimated || time.estimated;
         }
         estimated = estimated || sum.estimated;

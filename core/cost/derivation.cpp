@@ -6,6 +6,7 @@
 #include "core/cost/compute_time.hpp"
 #include "core/cost/footprint.hpp"
 #include "core/cost/option_sizes.hpp"
+#include "core/cost/profile.hpp"
 
 #include <fmt/format.h>
 
@@ -109,6 +110,8 @@ private:
         const auto prints = footprints(*m_setup.model, settings);
         Seconds forward;
         Seconds backward;
+        Seconds recompute;
+        Seconds accumulate;
         double forwardFlops = 0;
         double backwardFlops = 0;
         double traffic = 0;
@@ -117,13 +120,15 @@ private:
             const ComputeTime time = computeTime(m_setup.model->operators[op], prints[op], m_cost.strategy.slices, m_setup);
             forward += time.forward;
             backward += time.backward;
+            recompute += time.recompute;
+            accumulate += time.accumulate;
             forwardFlops += prints[op].forwardFlops;
             backwardFlops += prints[op].backwardFlops;
             traffic += static_cast<double>(prints[op].forwardTraffic.count());
             measured = measured && !time.estimated;
         }
         const auto microSteps = static_cast<double>(m_setup.accumulation);
-        const Seconds again = m_cost.strategy.recompute ? forward : Seconds(0);
+        const Seconds again = (m_cost.strategy.recompute ? recompute : Seconds(0)) + accumulate * replicatedShare();
         const std::string formula = measured ? "medians of the profile x micro-steps"
                                              : "the larger of FLOPs and memory traffic at the device's rates x micro-steps";
         const auto values = [&](double flops, double bytes) {
@@ -132,9 +137,23 @@ private:
         add("forward compute", formula, values(forwardFlops, traffic), forward * microSteps, measured);
         add(m_cost.strategy.recompute ? "backward and recomputed forward" : "backward compute", formula, values(backwardFlops, 2 * traffic),
             (backward + again) * microSteps, measured);
-        add("optimizer step", "trainable parameters here x bytes read and written / memory bandwidth",
-            fmt::format("{} parameters", whole(m_trainable)),
-            optimizerStep(m_trainable, m_setup.precision, m_setup.optimizer, m_setup.cluster.device));
+        const bool stepMeasured = m_setup.profile && m_setup.profile->optimizer(m_setup.optimizer.name, m_trainable);
+        add("optimizer step",
+            stepMeasured ? "trainable parameters here, by the profile"
+                         : "trainable parameters here x bytes read and written / memory bandwidth",
+            fmt::format("{} parameters", whole(m_trainable)), optimizerStep(m_trainable, m_setup), stepMeasured);
+    }
+
+    /// Of the trainable parameters: their gradients are added to a buffer.
+    [[nodiscard]] double replicatedShare() const
+    {
+        std::int64_t all = 0;
+        std::int64_t replicated = 0;
+        for (const SliceSizes& slice : m_slices) {
+            all += slice.trainable;
+            replicated += slice.sharded ? 0 : slice.trainable;
+        }
+        return all > 0 ? static_cast<double>(replicated) / static_cast<double>(all) : 0;
     }
 
     void communication()

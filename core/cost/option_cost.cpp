@@ -90,7 +90,8 @@ void addStates(OptionCost& cost, const Draft& draft)
     cost.steadyGradients = bytesOf(steadyElements(draft), precision.gradient);
     // The optimizer works on the master copy where there is one.
     if (!draft.rules().stepsInPieces)
-        cost.stepTransient = bytesOf(trainable, (precision.master > 0 ? precision.master : precision.weight) * draft.setup.optimizer.stepTransient);
+        cost.stepTransient =
+            bytesOf(trainable, (precision.master > 0 ? precision.master : precision.weight) * draft.setup.optimizer.stepTransient);
 }
 
 // --- gathered copies and buffers ---------------------------------------------------------------------------------
@@ -188,6 +189,16 @@ void addActivations(OptionCost& cost, const Draft& draft)
 
 // --- time --------------------------------------------------------------------------------------------------------
 
+/// Share of the unit's gradients that are added to a buffer instead of being reduced as they lie.
+double movedGradients(const Draft& draft)
+{
+    const auto all = draft.sum(&SliceSizes::trainable);
+    std::int64_t replicated = 0;
+    for (const SliceSizes& slice : draft.slices)
+        replicated += slice.sharded ? 0 : slice.trainable;
+    return all > 0 ? static_cast<double>(replicated) / static_cast<double>(all) : 0;
+}
+
 void addCompute(OptionCost& cost, const Draft& draft)
 {
     const auto microSteps = static_cast<double>(draft.setup.accumulation);
@@ -195,11 +206,11 @@ void addCompute(OptionCost& cost, const Draft& draft)
         if (slices != draft.strategy.slices)
             continue;
         cost.forwardCompute = time.forward * microSteps;
-        cost.backwardCompute = time.backward * microSteps;
+        cost.backwardCompute = (time.backward + time.accumulate * movedGradients(draft)) * microSteps;
+        if (draft.strategy.recompute)
+            cost.backwardCompute += time.recompute * microSteps;
     }
-    if (draft.strategy.recompute)
-        cost.backwardCompute += cost.forwardCompute;
-    cost.step = optimizerStep(draft.sum(&SliceSizes::localTrainable), draft.precision(), draft.setup.optimizer, draft.setup.cluster.device);
+    cost.step = optimizerStep(draft.sum(&SliceSizes::localTrainable), draft.setup);
 }
 
 void addCommunication(OptionCost& cost, const Draft& draft)

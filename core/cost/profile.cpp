@@ -15,6 +15,8 @@ struct Point {
     double work;
     double forward;
     double backward;
+    double recompute;
+    double accumulate;
 };
 
 double median(std::vector<double> values)
@@ -32,12 +34,17 @@ std::vector<Point> joined(std::vector<Point> points)
     for (std::size_t first = 0; first < points.size();) {
         std::vector<double> forward;
         std::vector<double> backward;
+        std::vector<double> recompute;
+        std::vector<double> accumulate;
         auto next = first;
         for (; next < points.size() && points[next].work == points[first].work; ++next) {
             forward.push_back(points[next].forward);
             backward.push_back(points[next].backward);
+            recompute.push_back(points[next].recompute);
+            accumulate.push_back(points[next].accumulate);
         }
-        out.push_back({points[first].work, median(std::move(forward)), median(std::move(backward))});
+        out.push_back({points[first].work, median(std::move(forward)), median(std::move(backward)), median(std::move(recompute)),
+                       median(std::move(accumulate))});
         first = next;
     }
     return out;
@@ -46,7 +53,9 @@ std::vector<Point> joined(std::vector<Point> points)
 ProfiledTime scaled(const Point& point, double work)
 {
     const double factor = point.work > 0 ? work / point.work : 1;
-    return {Seconds(point.forward * factor), Seconds(point.backward * factor), true};
+    // What is added to gradients has the size of the parameters, however many tokens there were.
+    return {Seconds(point.forward * factor), Seconds(point.backward * factor), Seconds(point.recompute * factor), Seconds(point.accumulate),
+            true};
 }
 
 /// `points` not empty, in rising order of work.
@@ -59,10 +68,11 @@ ProfiledTime interpolated(const std::vector<Point>& points, double work)
     const auto above =
         std::lower_bound(points.begin(), points.end(), work, [](const Point& point, double wanted) { return point.work < wanted; });
     if (above->work == work)
-        return {Seconds(above->forward), Seconds(above->backward), false};
+        return {Seconds(above->forward), Seconds(above->backward), Seconds(above->recompute), Seconds(above->accumulate), false};
     const auto below = std::prev(above);
     const double share = (work - below->work) / (above->work - below->work);
-    return {Seconds(std::lerp(below->forward, above->forward, share)), Seconds(std::lerp(below->backward, above->backward, share)), false};
+    const auto between = [&](double Point::*figure) { return Seconds(std::lerp((*below).*figure, (*above).*figure, share)); };
+    return {between(&Point::forward), between(&Point::backward), between(&Point::recompute), between(&Point::accumulate), false};
 }
 
 /// Least-squares curve that never falls: neighbours that do are pooled into their mean (pool adjacent violators).
@@ -99,8 +109,10 @@ bool needsSameSequence(const Operator& op)
 
 } // namespace
 
-Profile::Profile(ProfileHeader header, std::vector<OperatorRow> operators, std::vector<LinkRow> links, std::vector<OverlapRow> overlaps)
-    : m_header(std::move(header)), m_operators(std::move(operators)), m_links(std::move(links)), m_overlaps(std::move(overlaps))
+Profile::Profile(ProfileHeader header, std::vector<OperatorRow> operators, std::vector<LinkRow> links, std::vector<OverlapRow> overlaps,
+                 std::vector<StepRow> steps)
+    : m_header(std::move(header)), m_operators(std::move(operators)), m_links(std::move(links)), m_overlaps(std::move(overlaps)),
+      m_steps(std::move(steps))
 {
     for (std::size_t row = 0; row < m_operators.size(); ++row) {
         const auto& r = m_operators[row];
@@ -120,6 +132,33 @@ void Profile::buildCurves()
             curve.emplace_back(bytes, median(seconds));
         makeMonotone(curve);
     }
+    std::map<std::string, std::map<double, std::vector<double>>> steps;
+    for (const auto& step : m_steps)
+        steps[step.optimizer][static_cast<double>(step.parameters)].push_back(step.seconds.value());
+    for (const auto& [optimizer, sizes] : steps) {
+        auto& curve = m_stepCurves[optimizer];
+        curve.emplace_back(0, 0);
+        for (const auto& [parameters, seconds] : sizes)
+            curve.emplace_back(parameters, median(seconds));
+        makeMonotone(curve);
+    }
+}
+
+std::optional<Seconds> Profile::optimizer(const std::string& name, std::int64_t parameters) const
+{
+    const auto found = m_stepCurves.find(name);
+    if (found == m_stepCurves.end())
+        return std::nullopt;
+    const auto& curve = found->second;
+    const auto wanted = static_cast<double>(parameters);
+    if (wanted <= 0)
+        return Seconds(0);
+    if (wanted >= curve.back().first)
+        return Seconds(curve.back().second * (wanted / curve.back().first));
+    const auto above = std::upper_bound(curve.begin(), curve.end(), wanted,
+                                        [](double size, const std::pair<double, double>& point) { return size < point.first; });
+    const auto below = std::prev(above);
+    return Seconds(std::lerp(below->second, above->second, (wanted - below->first) / (above->first - below->first)));
 }
 
 std::optional<ProfiledTime> Profile::time(const Operator& op, const ActivationSettings& settings, int slices) const
@@ -144,7 +183,8 @@ std::optional<ProfiledTime> Profile::time(const Operator& op, const ActivationSe
                 leastOutOfMemory = std::min(leastOutOfMemory, measured);
             continue;
         }
-        (same ? points : others).push_back({measured, r.forward.value(), r.backward.value()});
+        (same ? points : others)
+            .push_back({measured, r.forward.value(), r.backward.value(), r.recompute.value_or(r.forward).value(), r.accumulate.value()});
     }
     if (points.empty() && others.empty())
         return std::nullopt;

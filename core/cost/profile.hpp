@@ -50,9 +50,22 @@ struct OperatorRow {
     Seconds backward;         ///< median
     Seconds forwardSpread;    ///< between the quartiles
     Seconds backwardSpread;
-    Bytes saved;     ///< kept from forward to backward
-    Bytes workspace; ///< most that was alive beyond it
+    Bytes saved;                      ///< kept from forward to backward
+    Bytes workspace;                  ///< most that was alive beyond it
+    std::optional<Seconds> recompute; ///< what recomputing it adds to backward; empty: not measured, then `forward`
+    Seconds accumulate;               ///< what adding its gradient to one that exists adds to backward
+    int windows = 0;                  ///< of repetitions that were timed; 0: not told
+    int outliers = 0;                 ///< of them, those further off than three times the spread
     friend bool operator==(const OperatorRow&, const OperatorRow&) = default;
+};
+
+/// One measurement of an optimizer: a step over the parameters that one rank stores of one unit.
+struct StepRow {
+    std::string optimizer; ///< OptimizerRecipe::name
+    std::int64_t parameters = 1;
+    Seconds seconds; ///< median
+    Seconds spread{};
+    friend bool operator==(const StepRow&, const StepRow&) = default;
 };
 
 enum class Collective { AllGather, ReduceScatter, AllReduce };
@@ -98,18 +111,25 @@ struct LinkPoint {
 struct ProfiledTime {
     Seconds forward;
     Seconds backward;
+    Seconds recompute;         ///< `forward` where it was not measured
+    Seconds accumulate;        ///< 0 where it was not measured
     bool extrapolated = false; ///< beyond the measured sizes, or at or above one that ran out of memory
 };
 
 /// Measured costs that replace estimates. Immutable; any number of threads may read one.
 class Profile {
 public:
-    Profile(ProfileHeader header, std::vector<OperatorRow> operators, std::vector<LinkRow> links, std::vector<OverlapRow> overlaps = {});
+    Profile(ProfileHeader header, std::vector<OperatorRow> operators, std::vector<LinkRow> links, std::vector<OverlapRow> overlaps = {},
+            std::vector<StepRow> steps = {});
 
     /// Time of `op` at the batch, sequence (of the run), precision and attention of `settings`, cut in `slices`; empty if
     /// it was never measured so. Between two measured sizes it is interpolated linearly in operatorWork, beyond them
     /// scaled by it. Attention measured at other sequence lengths only is scaled from the nearest one and extrapolated.
     [[nodiscard]] std::optional<ProfiledTime> time(const Operator& op, const ActivationSettings& settings, int slices) const;
+
+    /// Seconds of one optimizer step over `parameters` that this rank stores of a unit; empty if this optimizer was not measured.
+    /// Linear between measured sizes and from 0, at the rate of the largest size above it.
+    [[nodiscard]] std::optional<Seconds> optimizer(const std::string& name, std::int64_t parameters) const;
 
     /// Seconds of a collective over `bytes`, or empty if this kind of group was not measured. Never falls as bytes grow:
     /// isotonic regression of the measured points, linear between them, constant below the least size and at the bandwidth
@@ -131,9 +151,11 @@ public:
     [[nodiscard]] const std::vector<OperatorRow>& operators() const { return m_operators; }
     [[nodiscard]] const std::vector<LinkRow>& links() const { return m_links; }
     [[nodiscard]] const std::vector<OverlapRow>& overlaps() const { return m_overlaps; }
+    [[nodiscard]] const std::vector<StepRow>& steps() const { return m_steps; }
     friend bool operator==(const Profile& a, const Profile& b)
     {
-        return a.m_header == b.m_header && a.m_operators == b.m_operators && a.m_links == b.m_links && a.m_overlaps == b.m_overlaps;
+        return a.m_header == b.m_header && a.m_operators == b.m_operators && a.m_links == b.m_links && a.m_overlaps == b.m_overlaps &&
+               a.m_steps == b.m_steps;
     }
 
 private:
@@ -147,8 +169,10 @@ private:
     std::vector<OperatorRow> m_operators;
     std::vector<LinkRow> m_links;
     std::vector<OverlapRow> m_overlaps;
+    std::vector<StepRow> m_steps;
     std::map<OperatorId, std::vector<std::size_t>> m_rowsOf;
     std::map<LinkId, Curve> m_curves;
+    std::map<std::string, Curve> m_stepCurves; ///< by optimizer: parameters, seconds
 };
 
 /// Reads `.loadline-profile.jsonl`, format `loadline.profile/1` (docs/profile-format.md). Errors name `origin`, line and key.
@@ -161,5 +185,6 @@ std::string profileLine(const ProfileHeader& header);
 std::string profileLine(const OperatorRow& row);
 std::string profileLine(const LinkRow& row);
 std::string profileLine(const OverlapRow& row);
+std::string profileLine(const StepRow& row);
 
 } // namespace loadline

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace loadline {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 constexpr std::int64_t kMostCount = 1'000'000'000; ///< batch, sequence, ranks
 constexpr double kMostSeconds = 1e6;
 constexpr double kMostSlowDown = 100; ///< as a cluster's overlap_compute
+constexpr std::int64_t kMostWindows = 1'000'000;
 constexpr std::size_t kMostRows = 1'000'000;
 constexpr std::size_t kMostVersions = 64;
 constexpr std::array kModes{ComputeMode::Fp32, ComputeMode::Bf16, ComputeMode::Fp16, ComputeMode::AutocastBf16};
@@ -84,6 +86,11 @@ OperatorRow readOperator(Fields& fields)
         row.saved = fields.bytes("saved", Bytes(0), Bytes(kMostBytes));
     if (fields.has("workspace"))
         row.workspace = fields.bytes("workspace", Bytes(0), Bytes(kMostBytes));
+    if (fields.has("recompute_seconds"))
+        row.recompute = Seconds(fields.number("recompute_seconds", 0, kMostSeconds));
+    row.accumulate = Seconds(fields.number("accumulate_seconds", 0, kMostSeconds, 0.0));
+    row.windows = static_cast<int>(fields.whole("windows", 0, kMostWindows, 0));
+    row.outliers = static_cast<int>(fields.whole("outliers", 0, kMostWindows, 0));
     return row;
 }
 
@@ -116,12 +123,25 @@ OverlapRow readOverlap(Fields& fields)
     return row;
 }
 
+StepRow readStep(Fields& fields)
+{
+    StepRow row;
+    row.optimizer = fields.text("optimizer");
+    row.parameters = fields.whole("parameters", 1, std::numeric_limits<std::int64_t>::max());
+    row.seconds = Seconds(fields.number("seconds", 0, kMostSeconds));
+    row.spread = Seconds(fields.number("spread_seconds", 0, kMostSeconds, 0.0));
+    return row;
+}
+
 /// What a file has given so far.
 struct Reading {
     std::optional<ProfileHeader> header;
     std::vector<OperatorRow> operators;
     std::vector<LinkRow> links;
     std::vector<OverlapRow> overlaps;
+    std::vector<StepRow> steps;
+
+    [[nodiscard]] std::size_t rows() const { return operators.size() + links.size() + overlaps.size() + steps.size(); }
 };
 
 std::optional<Error> readLine(std::string_view line, const std::string& origin, Reading& reading)
@@ -151,8 +171,10 @@ std::optional<Error> readLine(std::string_view line, const std::string& origin, 
         reading.links.push_back(readLink(fields));
     else if (kind == "overlap")
         reading.overlaps.push_back(readOverlap(fields));
+    else if (kind == "step")
+        reading.steps.push_back(readStep(fields));
     else
-        fields.fail("row", "is none of \"operator\", \"link\", \"overlap\"; write one of them");
+        fields.fail("row", "is none of \"operator\", \"link\", \"overlap\", \"step\"; write one of them");
     fields.refuseUnknown();
     return fields.fault();
 }
@@ -189,6 +211,14 @@ Json operatorJson(const OperatorRow& row)
     line["backward_spread_seconds"] = row.backwardSpread.value();
     line["saved"] = row.saved.count();
     line["workspace"] = row.workspace.count();
+    if (row.recompute)
+        line["recompute_seconds"] = row.recompute->value();
+    if (row.accumulate > Seconds(0))
+        line["accumulate_seconds"] = row.accumulate.value();
+    if (row.windows > 0)
+        line["windows"] = row.windows;
+    if (row.outliers > 0)
+        line["outliers"] = row.outliers;
     return line;
 }
 
@@ -213,6 +243,14 @@ Json overlapJson(const OverlapRow& row)
             {"transfer", row.transfer}};
 }
 
+Json stepJson(const StepRow& row)
+{
+    Json line = {{"row", "step"}, {"optimizer", row.optimizer}, {"parameters", row.parameters}, {"seconds", row.seconds.value()}};
+    if (row.spread > Seconds(0))
+        line["spread_seconds"] = row.spread.value();
+    return line;
+}
+
 std::string dumped(const Json& line)
 {
     return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -231,14 +269,15 @@ Result<Profile> readProfile(std::string_view text, std::string_view origin)
         ++number;
         if (line.find_first_not_of(" \t\r") == std::string_view::npos)
             continue;
-        if (reading.operators.size() + reading.links.size() + reading.overlaps.size() >= kMostRows)
+        if (reading.rows() >= kMostRows)
             return invalidInput(fmt::format("{} has more than {} rows; split the profile", origin, kMostRows));
         if (auto error = readLine(line, fmt::format("{}, line {}", origin, number), reading))
             return *std::move(error);
     }
     if (!reading.header)
         return invalidInput(fmt::format("{} is empty; a profile begins with a line that says \"loadline.profile/1\"", origin));
-    return Profile(*std::move(reading.header), std::move(reading.operators), std::move(reading.links), std::move(reading.overlaps));
+    return Profile(*std::move(reading.header), std::move(reading.operators), std::move(reading.links), std::move(reading.overlaps),
+                   std::move(reading.steps));
 }
 
 Result<Profile> loadProfile(const std::string& path)
@@ -269,6 +308,11 @@ std::string profileLine(const OverlapRow& row)
     return dumped(overlapJson(row));
 }
 
+std::string profileLine(const StepRow& row)
+{
+    return dumped(stepJson(row));
+}
+
 std::string writeProfile(const Profile& profile)
 {
     std::string text = profileLine(profile.header());
@@ -277,6 +321,8 @@ std::string writeProfile(const Profile& profile)
     for (const auto& row : profile.links())
         text += profileLine(row);
     for (const auto& row : profile.overlaps())
+        text += profileLine(row);
+    for (const auto& row : profile.steps())
         text += profileLine(row);
     return text;
 }

@@ -155,6 +155,34 @@ TEST(ProfileTime, AttentionNeedsItsKernelAndItsSequence)
     EXPECT_TRUE(longer->extrapolated);
 }
 
+TEST(ProfileTime, RecomputationIsTheForwardUnlessItWasMeasured)
+{
+    const auto op = linear(64, 64);
+    auto measured = row(op, 1, 128, 0.001, 0.002);
+    EXPECT_EQ(profileOf({measured}).time(op, settings(1, 128), 1)->recompute, Seconds(0.001));
+    measured.recompute = Seconds(0.0015);
+    measured.accumulate = Seconds(0.0003);
+    EXPECT_EQ(profileOf({measured}).time(op, settings(1, 128), 1)->recompute, Seconds(0.0015));
+    // Four times the tokens compute four times as long; the gradient keeps its size.
+    EXPECT_DOUBLE_EQ(profileOf({measured}).time(op, settings(4, 128), 1)->recompute.value(), 0.006);
+    EXPECT_DOUBLE_EQ(profileOf({measured}).time(op, settings(4, 128), 1)->accumulate.value(), 0.0003);
+}
+
+TEST(ProfileOptimizer, IsLinearBetweenSizesAndFromNothing)
+{
+    const Profile profile({}, {}, {}, {},
+                          {{"adamw", 1000, Seconds(1e-5), {}}, {"adamw", 3000, Seconds(2e-5), {}}, {"sgd", 10, Seconds(1), {}}});
+    EXPECT_EQ(profile.optimizer("adamw", 0), Seconds(0));
+    EXPECT_DOUBLE_EQ(profile.optimizer("adamw", 500)->value(), 0.5e-5);
+    EXPECT_DOUBLE_EQ(profile.optimizer("adamw", 1000)->value(), 1e-5);
+    EXPECT_DOUBLE_EQ(profile.optimizer("adamw", 2000)->value(), 1.5e-5);
+    EXPECT_DOUBLE_EQ(profile.optimizer("adamw", 6000)->value(), 4e-5);
+    EXPECT_FALSE(profile.optimizer("lion", 1000));
+    const auto again = readProfile(writeProfile(Profile({"d", "", "2026-12-01", {}, 1}, {}, {}, {}, profile.steps())), "again");
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_EQ(again->steps(), profile.steps());
+}
+
 TEST(ProfileLinks, CurveIsMonotoneThroughNoiseAndExactWithoutIt)
 {
     const auto link = [](std::int64_t bytes, double seconds) {
