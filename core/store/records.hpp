@@ -50,10 +50,10 @@ struct SessionRecord {
 
 /// Which sessions a list shows.
 struct SessionFilter {
-    std::string words;    ///< each must stand in name, model, cluster, notes or a tag; letters in any case
-    std::string tag;      ///< empty: any
-    bool removed = false; ///< the deleted ones instead
-    std::optional<std::int64_t> most;
+    std::string words = {}; ///< each must stand in name, model, cluster, notes or a tag; letters in any case
+    std::string tag = {};   ///< empty: any
+    bool removed = false;   ///< the deleted ones instead
+    std::optional<std::int64_t> most = {};
 };
 
 /// Measured on a device: times ("loadline.profile/1" lines), or links alone.

@@ -138,7 +138,7 @@ Result<RunRecord> Store::run(RunId id)
     auto text = documentText(*m_database, plan);
     if (!text)
         return text.error();
-    found->plan = *std::move(text);
+    found->plan = std::move(text).value();
     return *found;
 }
 

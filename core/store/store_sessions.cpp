@@ -218,7 +218,7 @@ Result<SessionRecord> Store::session(SessionId id)
         auto read = documentText(*m_database, row);
         if (!read)
             return read.error();
-        *text = *std::move(read);
+        *text = std::move(read).value();
     }
     return *found;
 }
