@@ -27,8 +27,9 @@ std::pair<std::int64_t, std::int64_t> columnsOf(std::int64_t in, int slices, int
 
 } // namespace
 
-Executor::Executor(const Network& network, const CostTable& table, const Choice& choice, Communicator* world, Observer& observer)
-    : m_network(network), m_table(table), m_choice(choice), m_world(world), m_observer(observer),
+Executor::Executor(const Network& network, const CostTable& table, const Choice& choice, Communicator* world, Observer& observer,
+                   c10::Device place)
+    : m_network(network), m_table(table), m_choice(choice), m_world(world), m_observer(observer), m_place(place),
       m_unitOf(network.model().operators.size(), 0)
 {
     m_flatsOf.resize(table.units.size());
@@ -47,7 +48,8 @@ Executor::Executor(const Network& network, const CostTable& table, const Choice&
             all.push_back(rank);
         m_everybody = twoPhase(world->subgroup(all, "everybody"), static_cast<int>(replicaGroup(table.setup.cluster, 1).perNode));
     }
-    m_reducer = std::make_unique<Reducer>(flats, m_everybody ? m_everybody.get() : world, table.setup.accumulation > 1, kBucketBytes);
+    m_reducer =
+        std::make_unique<Reducer>(flats, m_everybody ? m_everybody.get() : world, observer, table.setup.accumulation > 1, kBucketBytes);
     for (const auto& piece : m_pieces) {
         m_reducer->preset(*piece);
         piece->onGradients([this](Piece& done) {
@@ -128,7 +130,8 @@ void Executor::makeFlats(const Unit& unit, std::size_t index)
             auto& entries = trains ? trainable : frozen;
             if (entries.empty())
                 continue;
-            m_flats.push_back(std::make_unique<FlatParameters>(std::move(entries), trains, groups, m_table.setup.precision));
+            m_flats.push_back(
+                std::make_unique<FlatParameters>(std::move(entries), trains, groups, m_table.setup.precision, index, m_place));
             made.push_back(m_flats.back().get());
         }
     }
@@ -210,12 +213,21 @@ void Executor::prefetch(std::size_t position, bool backward, bool inRegion)
         next.startGather(m_traffic);
 }
 
+void Executor::finishGather(Piece& piece)
+{
+    if (!piece.gathering())
+        return;
+    m_observer.beginWait(WaitKind::Gather, m_unitAt[m_position.at(&piece)]);
+    piece.finishGather();
+    m_observer.endWait();
+}
+
 void Executor::enterForward(std::size_t unit, const std::vector<Piece*>& pieces)
 {
     m_observer.begin(m_again ? Phase::Recompute : Phase::Forward, unit);
     for (Piece* piece : pieces) {
         piece->startGather(m_traffic);
-        m_exposed += piece->finishGather();
+        finishGather(*piece);
     }
     if (!pieces.empty() && !m_again)
         prefetch(m_position.at(pieces.back()), false, m_inRegion);
@@ -229,7 +241,7 @@ void Executor::enterBackward(std::size_t unit, const std::vector<Piece*>& pieces
     for (Piece* piece : pieces) {
         if (piece->gathersInBackward())
             piece->startGather(m_traffic);
-        m_exposed += piece->finishGather();
+        finishGather(*piece);
     }
     if (!pieces.empty())
         prefetch(m_position.at(pieces.front()), true, inRegion);
@@ -339,7 +351,7 @@ double Executor::microStep(const Batch& batch, double scale, bool last)
     leaveBackward();
     for (const auto& piece : m_pieces)
         piece->release(true); // a frozen one whose output nobody differentiates
-    m_exposed += m_reducer->finish(m_traffic);
+    m_reducer->finish(m_traffic);
     m_observer.end();
     m_training = false;
     return value;

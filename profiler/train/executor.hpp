@@ -19,7 +19,8 @@ namespace loadline {
 class Executor final : public Host {
 public:
     /// `world` is null for a single rank. Collective: all ranks construct it with the same plan. Keeps references to the arguments.
-    Executor(const Network& network, const CostTable& table, const Choice& choice, Communicator* world, Observer& observer);
+    Executor(const Network& network, const CostTable& table, const Choice& choice, Communicator* world, Observer& observer,
+             c10::Device place);
     ~Executor() override;
 
     /// Forward and backward of one micro-step; gradients are scaled by `scale`. Returns the loss.
@@ -36,8 +37,6 @@ public:
     [[nodiscard]] Reducer& reducer() { return *m_reducer; }
     [[nodiscard]] const Traffic& traffic() const { return m_traffic; }
     void clearTraffic() { m_traffic = Traffic(); }
-    [[nodiscard]] double exposed() const { return m_exposed; } ///< seconds waited in the micro-steps so far
-    void clearExposed() { m_exposed = 0; }
 
 private:
     /// What a unit uses: its own slices, then the units that it borrows from.
@@ -53,6 +52,7 @@ private:
     CommunicatorPtr makeGroup(const std::vector<int>& members, const std::string& name, int perNode);
     const GroupPair& groupOf(std::int64_t group);
     at::Tensor scope(std::size_t unit, const std::vector<Piece*>& pieces, const std::function<at::Tensor()>& body);
+    void finishGather(Piece& piece);
     void enterForward(std::size_t unit, const std::vector<Piece*>& pieces);
     void enterBackward(std::size_t unit, const std::vector<Piece*>& pieces, bool recomputed);
     void leaveBackward();
@@ -66,6 +66,7 @@ private:
     const Choice& m_choice;
     Communicator* m_world;
     Observer& m_observer;
+    c10::Device m_place;
     CommunicatorPtr m_everybody; ///< all ranks, in two phases; null where the cluster's collectives are flat
     std::map<std::int64_t, std::unique_ptr<GroupPair>> m_groups;
     std::vector<std::unique_ptr<FlatParameters>> m_flats;
@@ -77,7 +78,6 @@ private:
     std::vector<std::size_t> m_unitOf; ///< by operator
     std::unique_ptr<Reducer> m_reducer;
     Traffic m_traffic;
-    double m_exposed = 0;
 
     int m_inside = -1;             ///< unit whose scope is open
     bool m_inRegion = false;       ///< inside a recomputed region, forward or again

@@ -44,8 +44,9 @@ at::Tensor FlatEntry::cut(const at::Tensor& whole) const
     return inByOut ? whole.narrow(0, firstColumn, shape[0]) : whole.narrow(1, firstColumn, shape[1]);
 }
 
-FlatParameters::FlatParameters(std::vector<FlatEntry> entries, bool trainable, const GroupPair& groups, const PrecisionRecipe& precision)
-    : m_entries(std::move(entries)), m_trainable(trainable), m_groups(groups), m_gatheredType(gatheredTypeOf(precision)),
+FlatParameters::FlatParameters(std::vector<FlatEntry> entries, bool trainable, const GroupPair& groups, const PrecisionRecipe& precision,
+                               std::size_t unit, c10::Device place)
+    : m_entries(std::move(entries)), m_trainable(trainable), m_unit(unit), m_groups(groups), m_gatheredType(gatheredTypeOf(precision)),
       m_reducedType(precision.reduced >= 4 ? at::kFloat : at::kBFloat16)
 {
     std::int64_t all = 0;
@@ -55,7 +56,7 @@ FlatParameters::FlatParameters(std::vector<FlatEntry> entries, bool trainable, c
     }
     m_padded = ceilDiv(all, groups.group) * groups.group;
     const CategoryScope category(MemoryCategory::Parameters);
-    m_local = at::zeros({m_padded / groups.group}, at::kFloat);
+    m_local = at::zeros({m_padded / groups.group}, at::TensorOptions(place).dtype(at::kFloat));
 }
 
 void FlatParameters::initialise(std::uint64_t seed)

@@ -40,7 +40,9 @@ struct GroupPair {
 /// One flat buffer padded to whole ranks, of which each rank of the group keeps its part.
 class FlatParameters {
 public:
-    FlatParameters(std::vector<FlatEntry> entries, bool trainable, const GroupPair& groups, const PrecisionRecipe& precision);
+    /// `unit`: that stores them, an index in CostTable::units. `place`: where their tensors live.
+    FlatParameters(std::vector<FlatEntry> entries, bool trainable, const GroupPair& groups, const PrecisionRecipe& precision,
+                   std::size_t unit, c10::Device place);
 
     /// Fills in the starting values; needs each whole parameter for a moment.
     void initialise(std::uint64_t seed);
@@ -51,6 +53,7 @@ public:
     void gatherWhole(const at::Tensor& from, std::vector<at::Tensor>& wholes) const;
 
     [[nodiscard]] bool sharded() const { return m_groups.group > 1; }
+    [[nodiscard]] std::size_t unit() const { return m_unit; }
     [[nodiscard]] bool trainable() const { return m_trainable; }
     [[nodiscard]] const GroupPair& groups() const { return m_groups; }
     [[nodiscard]] const std::vector<FlatEntry>& entries() const { return m_entries; }
@@ -74,6 +77,7 @@ public:
 private:
     std::vector<FlatEntry> m_entries;
     bool m_trainable;
+    std::size_t m_unit;
     const GroupPair& m_groups;
     std::int64_t m_padded = 0;
     at::Tensor m_local;

@@ -61,7 +61,7 @@ void Optimizer::prepare(const std::vector<std::unique_ptr<FlatParameters>>& flat
     const CategoryScope category(MemoryCategory::Optimizer);
     for (const auto& flat : flats) {
         while (flat->trainable() && flat->optimizerState().size() < stateTensors())
-            flat->optimizerState().push_back(at::zeros({flat->localCount()}, at::kFloat));
+            flat->optimizerState().push_back(at::zeros({flat->localCount()}, flat->local().options()));
     }
 }
 
@@ -78,7 +78,7 @@ double Optimizer::step(const std::vector<std::unique_ptr<FlatParameters>>& flats
             if (flat->trainable())
                 sum += squaredNorm(*flat, world ? world->size() : 1);
         }
-        const at::Tensor all = at::full({1}, sum, at::kDouble);
+        const at::Tensor all = at::full({1}, sum, flats.front()->local().options().dtype(at::kDouble));
         if (world)
             world->allReduce(all)->wait();
         norm = std::sqrt(all.item<double>()) / divisor;

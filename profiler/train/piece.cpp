@@ -7,8 +7,6 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
-#include <chrono>
-
 namespace loadline {
 namespace {
 
@@ -28,7 +26,7 @@ Piece::Piece(std::vector<FlatParameters*> flats, bool keeps, bool skipsBackward)
 {
     for (const FlatParameters* flat : m_flats) {
         const bool inPlace = flat->usedInPlace();
-        const at::Tensor full = inPlace ? flat->local() : at::empty({flat->padded()}, flat->gatheredType());
+        const at::Tensor full = inPlace ? flat->local() : at::empty({flat->padded()}, flat->local().options().dtype(flat->gatheredType()));
         m_fulls.push_back(full);
         m_bytes.push_back(static_cast<std::int64_t>(full.nbytes()));
         m_gathers = m_gathers || !inPlace;
@@ -72,15 +70,11 @@ void Piece::startGather(Traffic& traffic)
     }
 }
 
-double Piece::finishGather()
+void Piece::finishGather()
 {
-    if (m_pending.empty())
-        return 0;
-    const auto started = std::chrono::steady_clock::now();
     for (const PendingPtr& pending : m_pending)
         pending->wait();
     m_pending.clear();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 }
 
 void Piece::release(bool backward)

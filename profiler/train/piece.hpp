@@ -20,8 +20,9 @@ public:
 
     /// Starts to gather unless it is there or on its way.
     void startGather(Traffic& traffic);
-    /// Waits for what was started; returns the seconds that it waited.
-    double finishGather();
+    [[nodiscard]] bool gathering() const { return !m_pending.empty(); } ///< started and not waited for
+    /// Waits for what was started.
+    void finishGather();
     /// Frees the gathered copy. In forward a kept copy stays.
     void release(bool backward);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "profiler/train/recomputation.hpp"
 
-#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -20,16 +20,16 @@ struct Holder : torch::CustomClassHolder {
 };
 using HolderPtr = c10::intrusive_ptr<Holder>;
 
-at::Tensor randomState()
+at::Tensor randomState(c10::Device place)
 {
-    auto generator = at::detail::getDefaultCPUGenerator();
+    auto generator = at::globalContext().defaultGenerator(place);
     const std::lock_guard lock(generator.mutex());
     return generator.get_state();
 }
 
-void setRandomState(const at::Tensor& state)
+void setRandomState(c10::Device place, const at::Tensor& state)
 {
-    auto generator = at::detail::getDefaultCPUGenerator();
+    auto generator = at::globalContext().defaultGenerator(place);
     const std::lock_guard lock(generator.mutex());
     generator.set_state(state);
 }
@@ -40,7 +40,7 @@ struct Recompute : torch::autograd::Function<Recompute> {
     {
         context->save_for_backward({x});
         context->saved_data["body"] = c10::IValue::make_capsule(holder);
-        context->saved_data["random"] = randomState();
+        context->saved_data["random"] = randomState(x.device());
         context->saved_data["differentiated"] = x.requires_grad();
         return holder->body(x);
     }
@@ -49,14 +49,14 @@ struct Recompute : torch::autograd::Function<Recompute> {
     {
         const at::Tensor x = context->get_saved_variables()[0].detach();
         x.set_requires_grad(context->saved_data["differentiated"].toBool());
-        const at::Tensor before = randomState();
-        setRandomState(context->saved_data["random"].toTensor());
+        const at::Tensor before = randomState(x.device());
+        setRandomState(x.device(), context->saved_data["random"].toTensor());
         at::Tensor y;
         {
             const at::AutoGradMode on(true);
             y = c10::static_intrusive_pointer_cast<Holder>(context->saved_data["body"].toCapsule())->body(x);
         }
-        setRandomState(before);
+        setRandomState(x.device(), before);
         torch::autograd::backward({y}, {gradients[0]});
         return {x.grad(), at::Tensor(), at::Tensor()};
     }
@@ -66,7 +66,7 @@ struct Recompute : torch::autograd::Function<Recompute> {
 
 at::Tensor recomputed(const at::Tensor& x, RegionBody body)
 {
-    at::Tensor anchor = at::empty({0});
+    at::Tensor anchor = at::empty({0}, x.options().dtype(at::kFloat).requires_grad(false));
     anchor.set_requires_grad(true);
     return Recompute::apply(x, anchor, c10::make_intrusive<Holder>(std::move(body)));
 }

@@ -8,17 +8,9 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
-#include <chrono>
 
 namespace loadline {
 namespace {
-
-double waitFor(Pending& pending)
-{
-    const auto started = std::chrono::steady_clock::now();
-    pending.wait();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-}
 
 Bytes bytesOf(const at::Tensor& tensor)
 {
@@ -27,8 +19,9 @@ Bytes bytesOf(const at::Tensor& tensor)
 
 } // namespace
 
-Reducer::Reducer(const std::vector<FlatParameters*>& flats, Communicator* world, bool accumulates, std::int64_t bucketBytes)
-    : m_world(world), m_accumulates(accumulates), m_bucketBytes(bucketBytes)
+Reducer::Reducer(const std::vector<FlatParameters*>& flats, Communicator* world, Observer& observer, bool accumulates,
+                 std::int64_t bucketBytes)
+    : m_world(world), m_observer(observer), m_accumulates(accumulates), m_bucketBytes(bucketBytes)
 {
     std::int64_t all = 0;
     for (auto flat = flats.rbegin(); flat != flats.rend(); ++flat) {
@@ -38,18 +31,17 @@ Reducer::Reducer(const std::vector<FlatParameters*>& flats, Communicator* world,
             m_sharded.push_back(*flat);
             continue;
         }
-        m_bucketType = (*flat)->reducedType();
         m_replicatedIndex[*flat] = m_replicated.size();
         m_replicated.push_back({*flat, all});
         all += (*flat)->localCount();
     }
     const CategoryScope category(MemoryCategory::Gradients);
-    m_buffer = at::zeros({all}, at::kFloat);
+    m_buffer = at::zeros({all}, flats.front()->local().options());
     for (const Replicated& each : m_replicated)
         each.flat->gradient() = partOf(*each.flat);
     for (FlatParameters* flat : m_sharded) {
         if (m_accumulates)
-            flat->gradient() = at::zeros({flat->localCount()}, at::kFloat);
+            flat->gradient() = at::zeros({flat->localCount()}, flat->local().options());
     }
 }
 
@@ -111,7 +103,7 @@ void Reducer::reduceFlat(Piece& piece, std::size_t firstLeaf, FlatParameters& fl
         reduction.full = only.view({-1}); // as it lies: no copy
         only = at::Tensor();
     } else {
-        reduction.full = at::empty({flat.padded()}, flat.reducedType());
+        reduction.full = at::empty({flat.padded()}, flat.local().options().dtype(flat.reducedType()));
         const std::int64_t used = entries.back().offset + entries.back().count();
         reduction.full.narrow(0, used, flat.padded() - used).zero_();
         for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -121,7 +113,7 @@ void Reducer::reduceFlat(Piece& piece, std::size_t firstLeaf, FlatParameters& fl
         }
     }
     traffic.reduceScatter += bytesOf(reduction.full);
-    reduction.shard = at::empty({flat.localCount()}, flat.reducedType());
+    reduction.shard = at::empty({flat.localCount()}, flat.local().options().dtype(flat.reducedType()));
     reduction.pending = flat.groups().shards->reduceScatter(reduction.shard, reduction.full);
     m_running.push_back(std::move(reduction));
 }
@@ -131,7 +123,7 @@ void Reducer::settle(std::size_t keep, Traffic& traffic)
     while (m_running.size() > keep) {
         Reduction done = std::move(m_running.front());
         m_running.pop_front();
-        m_waited += waitFor(*done.pending);
+        waitFor(*done.pending, done.flat->unit());
         done.full = at::Tensor();
         at::Tensor& gradient = done.flat->gradient();
         if (gradient.defined())
@@ -143,19 +135,26 @@ void Reducer::settle(std::size_t keep, Traffic& traffic)
     }
 }
 
-void Reducer::startAverage(Communicator& group, const at::Tensor& target, at::ScalarType type, Traffic& traffic)
+void Reducer::startAverage(Communicator& group, const at::Tensor& target, const FlatParameters& last, Traffic& traffic)
 {
     const CategoryScope category(MemoryCategory::Gradients);
-    Average average{target, target.to(type), nullptr};
+    Average average{target, target.to(last.reducedType()), last.unit(), nullptr};
     traffic.allReduce += bytesOf(average.sent);
     average.pending = group.allReduce(average.sent);
     m_averages.push_back(std::move(average));
 }
 
+void Reducer::waitFor(Pending& pending, std::size_t unit)
+{
+    m_observer.beginWait(WaitKind::Reduce, unit);
+    pending.wait();
+    m_observer.endWait();
+}
+
 void Reducer::average(FlatParameters& flat, Traffic& traffic)
 {
     if (flat.groups().replicas)
-        startAverage(*flat.groups().replicas, flat.gradient(), flat.reducedType(), traffic);
+        startAverage(*flat.groups().replicas, flat.gradient(), flat, traffic);
 }
 
 void Reducer::addReplicated(Piece& piece, std::size_t firstLeaf, FlatParameters& flat, Traffic& traffic)
@@ -188,23 +187,22 @@ void Reducer::flushBuckets(bool all, Traffic& traffic)
     if (!all && static_cast<std::int64_t>(bucket.nbytes()) < m_bucketBytes)
         return;
     m_flushed = end;
-    startAverage(*m_world, bucket, m_bucketType, traffic);
+    startAverage(*m_world, bucket, *m_replicated[end - 1].flat, traffic);
 }
 
-double Reducer::finish(Traffic& traffic)
+void Reducer::finish(Traffic& traffic)
 {
     const at::NoGradGuard noGrad;
     settle(0, traffic);
     if (m_last) {
         flushBuckets(true, traffic);
         for (const Average& average : m_averages) {
-            m_waited += waitFor(*average.pending);
+            waitFor(*average.pending, average.unit);
             if (!average.sent.is_same(average.target))
                 average.target.copy_(average.sent);
         }
         m_averages.clear();
     }
-    return std::exchange(m_waited, 0);
 }
 
 void Reducer::clear()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "profiler/train/observer.hpp"
 #include "profiler/train/piece.hpp"
 
 #include <deque>
@@ -15,7 +16,7 @@ namespace loadline {
 class Reducer {
 public:
     /// `flats` in the order of forward. `world` may be null for one rank.
-    Reducer(const std::vector<FlatParameters*>& flats, Communicator* world, bool accumulates, std::int64_t bucketBytes);
+    Reducer(const std::vector<FlatParameters*>& flats, Communicator* world, Observer& observer, bool accumulates, std::int64_t bucketBytes);
 
     /// Gives the leaves of replicated parameters their parts of the buffer, where autograd can add to it directly.
     void preset(Piece& piece);
@@ -23,8 +24,8 @@ public:
     void beginMicroStep(bool last);
     /// All gradients of one use are there; its gathered copy is free already.
     void take(Piece& piece, Traffic& traffic);
-    /// After backward: nothing is under way any more. Returns the seconds that it waited.
-    double finish(Traffic& traffic);
+    /// After backward: nothing is under way any more.
+    void finish(Traffic& traffic);
     /// After the optimizer: shards are dropped (or kept and zeroed over micro-steps), the buffer is zeroed.
     void clear();
 
@@ -38,10 +39,12 @@ private:
     /// An all-reduce in the type that the recipe sends.
     struct Average {
         at::Tensor target;
-        at::Tensor sent; ///< `target` itself where the types are one
+        at::Tensor sent;  ///< `target` itself where the types are one
+        std::size_t unit; ///< the last one whose gradients are in it
         PendingPtr pending;
     };
-    void startAverage(Communicator& group, const at::Tensor& target, at::ScalarType type, Traffic& traffic);
+    void startAverage(Communicator& group, const at::Tensor& target, const FlatParameters& last, Traffic& traffic);
+    void waitFor(Pending& pending, std::size_t unit);
     void reduceFlat(Piece& piece, std::size_t firstLeaf, FlatParameters& flat, Traffic& traffic);
     void addReplicated(Piece& piece, std::size_t firstLeaf, FlatParameters& flat, Traffic& traffic);
     void settle(std::size_t keep, Traffic& traffic);
@@ -63,12 +66,11 @@ private:
     std::size_t m_flushed = 0; ///< replicated flats that are all-reduced
     std::deque<Reduction> m_running;
     std::vector<Average> m_averages;
-    at::ScalarType m_bucketType = at::kFloat;
     Communicator* m_world;
+    Observer& m_observer;
     bool m_accumulates;
     std::int64_t m_bucketBytes;
     bool m_last = false;
-    double m_waited = 0;
 };
 
 } // namespace loadline

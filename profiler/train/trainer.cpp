@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "profiler/train/trainer.hpp"
 
-#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 
 #include <fmt/format.h>
 
@@ -35,12 +35,17 @@ std::optional<Error> faultOf(const Setup& setup, Communicator* world)
 }
 
 /// Dropout draws from libtorch's own generator: one a process, so threads that share it draw in no order.
-void seedDropout(std::uint64_t seed, std::int64_t step, std::int64_t micro)
+void seedDropout(c10::Device place, std::uint64_t seed, std::int64_t step, std::int64_t micro)
 {
-    auto generator = at::detail::getDefaultCPUGenerator();
+    auto generator = at::globalContext().defaultGenerator(place);
     const std::lock_guard lock(generator.mutex());
     generator.set_current_seed(seed * 0x9e3779b97f4a7c15ULL + static_cast<std::uint64_t>(step) * 1000003 +
                                static_cast<std::uint64_t>(micro));
+}
+
+Batch moved(const Batch& batch, c10::Device place)
+{
+    return {batch.tokens.to(place), batch.targets.to(place), batch.labels.defined() ? batch.labels.to(place) : at::Tensor()};
 }
 
 /// The model with the setup's dropout instead of its own.
@@ -65,14 +70,22 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const CostTable& table, const C
 {
     if (auto fault = faultOf(table.setup, world))
         return *fault;
-    MemoryMeter::install();
     std::unique_ptr<Trainer> trainer(new Trainer);
+    trainer->m_options = options;
+    if (options.device == nullptr) {
+        auto cpu = openDevice("cpu", 0);
+        if (!cpu)
+            return cpu.error();
+        trainer->m_ownDevice = std::move(*cpu);
+        trainer->m_options.device = trainer->m_ownDevice.get();
+    }
+    ComputeDevice& device = *trainer->m_options.device;
+    device.meter();
     trainer->m_meter = std::make_unique<MemoryMeter>();
     const MeterScope metered(*trainer->m_meter);
     trainer->m_table = table;
     trainer->m_choice = choice;
     trainer->m_world = world;
-    trainer->m_options = options;
     auto network = Network::build(modelOf(table.setup));
     if (!network)
         return network.error();
@@ -89,8 +102,9 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const CostTable& table, const C
     if (!optimizer)
         return optimizer.error();
     trainer->m_optimizer = std::make_unique<Optimizer>(*std::move(optimizer));
-    trainer->m_observer = std::make_unique<Observer>(*trainer->m_meter, table.units.size());
-    trainer->m_executor = std::make_unique<Executor>(*trainer->m_network, trainer->m_table, trainer->m_choice, world, *trainer->m_observer);
+    trainer->m_observer = std::make_unique<Observer>(*trainer->m_meter, device, table.units.size());
+    trainer->m_executor =
+        std::make_unique<Executor>(*trainer->m_network, trainer->m_table, trainer->m_choice, world, *trainer->m_observer, device.place());
     for (const auto& flat : trainer->m_executor->flats())
         flat->initialise(options.seed);
     trainer->m_optimizer->prepare(trainer->m_executor->flats());
@@ -110,29 +124,34 @@ WorkerStep Trainer::step()
     figures.rank = rank;
     figures.step = m_step;
     m_executor->clearTraffic();
-    m_executor->clearExposed();
+    ComputeDevice& device = *m_options.device;
+    device.synchronize();
+    device.resetPeaks();
     m_observer->beginStep();
     const auto started = Clock::now();
     for (std::int64_t micro = 0; micro < setup.accumulation; ++micro) {
         const std::int64_t number = micro * ranks + rank; // among those of all ranks: what it draws and reads is the same under every plan
-        seedDropout(m_options.seed, m_step, number);
-        figures.loss += m_executor->microStep(m_data->batch(m_step, number * setup.batch, setup.batch),
+        seedDropout(device.place(), m_options.seed, m_step, number);
+        figures.loss += m_executor->microStep(moved(m_data->batch(m_step, number * setup.batch, setup.batch), device.place()),
                                               1.0 / static_cast<double>(setup.accumulation), micro + 1 == setup.accumulation);
     }
     figures.loss /= static_cast<double>(setup.accumulation);
+    m_observer->begin(Phase::Step, m_table.units.size() - 1);
+    m_optimizer->step(m_executor->flats(), static_cast<double>(ranks), m_options.clip, m_world);
+    m_executor->reducer().clear();
+    m_observer->end();
+    device.synchronize();
+    figures.seconds = Seconds(secondsSince(started));
+    m_observer->endStep();
     for (const UnitSeconds& unit : m_observer->seconds()) {
         figures.forward += Seconds(unit.forward);
         figures.backward += Seconds(unit.backward);
     }
-    const auto optimizing = Clock::now();
-    m_observer->begin(Phase::Step, m_table.units.size() - 1);
-    m_optimizer->step(m_executor->flats(), static_cast<double>(ranks), m_options.clip, m_world);
-    m_observer->end();
-    m_executor->reducer().clear();
-    figures.optimizer = Seconds(secondsSince(optimizing));
-    figures.seconds = Seconds(secondsSince(started));
-    figures.exposed = Seconds(m_executor->exposed());
+    figures.optimizer = Seconds(m_observer->optimizer());
+    figures.exposed = Seconds(m_observer->waited());
     figures.peak = m_observer->peak();
+    if (!device.place().is_cpu())
+        figures.reserved = device.memory().reservedPeak;
     figures.traffic = m_executor->traffic();
     return figures;
 }
@@ -159,7 +178,7 @@ CategoryBytes Trainer::atPeak() const
 
 at::Tensor Trainer::logits(const at::Tensor& tokens)
 {
-    return m_executor->logits(tokens);
+    return m_executor->logits(tokens.to(m_options.device->place()));
 }
 
 Result<CostTable> unshardedTable(const CostTable& table)

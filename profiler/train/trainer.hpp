@@ -14,6 +14,7 @@
 namespace loadline {
 
 struct TrainingOptions {
+    ComputeDevice* device = nullptr; ///< null: this machine's CPU
     std::uint64_t seed = 1;
     std::string data = "random";
     double learningRate = 1e-3;
@@ -56,10 +57,11 @@ private:
 
     // The order matters: what counts memory goes last.
     std::unique_ptr<MemoryMeter> m_meter;
+    ComputeDevicePtr m_ownDevice; ///< where none was given
     CostTable m_table;
     Choice m_choice;
     Communicator* m_world = nullptr;
-    TrainingOptions m_options;
+    TrainingOptions m_options; ///< with a device
     std::unique_ptr<Network> m_network;
     std::unique_ptr<Observer> m_observer;
     std::unique_ptr<Data> m_data;

@@ -5,6 +5,8 @@
 #include "core/model/lora.hpp"
 #include "core/model/reader.hpp"
 
+#include <ATen/Parallel.h>
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -101,6 +103,7 @@ namespace {
 void trainRank(const CostTable& table, const Choice& choice, const Question& question, Communicator* world, Outcome& outcome,
                std::mutex& mutex)
 {
+    at::set_num_threads(1); // ranks are threads already
     auto created = Trainer::create(table, choice, world, optionsOf(question));
     if (!created)
         throw std::runtime_error(created.error().message);
