@@ -14,7 +14,14 @@
 namespace loadline {
 namespace {
 
-thread_local MemoryMeter* currentMeter = nullptr;
+thread_local MemoryMeter* ownMeter = nullptr;
+std::atomic<MemoryMeter*> everybodysMeter{nullptr};
+
+MemoryMeter* currentMeter()
+{
+    return ownMeter != nullptr ? ownMeter : everybodysMeter.load(std::memory_order_relaxed);
+}
+
 thread_local MemoryCategory currentCategory = MemoryCategory::Activations;
 
 /// Stands before each block; as long as c10's alignment, which tensors rely on.
@@ -34,9 +41,10 @@ public:
         if (bytes == 0)
             return {nullptr, nullptr, &release, c10::Device(c10::DeviceType::CPU)};
         const auto counted = static_cast<std::int64_t>(bytes);
-        TORCH_CHECK_WITH(OutOfMemoryError, currentMeter == nullptr || currentMeter->add(currentCategory, counted),
-                         "out of memory: no room for ", bytes, " bytes more");
-        auto* header = new (block(bytes + sizeof(Header), counted)) Header{currentMeter, counted, currentCategory};
+        MemoryMeter* meter = currentMeter();
+        TORCH_CHECK_WITH(OutOfMemoryError, meter == nullptr || meter->add(currentCategory, counted), "out of memory: no room for ", bytes,
+                         " bytes more");
+        auto* header = new (block(bytes + sizeof(Header), meter, counted)) Header{meter, counted, currentCategory};
         void* data = header + 1;
         return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
     }
@@ -46,13 +54,13 @@ public:
     void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
 
 private:
-    static void* block(std::size_t size, std::int64_t counted)
+    static void* block(std::size_t size, MemoryMeter* meter, std::int64_t counted)
     {
         try {
             return c10::alloc_cpu(size);
         } catch (...) {
-            if (currentMeter != nullptr)
-                currentMeter->add(currentCategory, -counted);
+            if (meter != nullptr)
+                meter->add(currentCategory, -counted);
             throw;
         }
     }
@@ -94,8 +102,10 @@ void MemoryMeter::install()
 
 MemoryMeter::~MemoryMeter()
 {
-    if (currentMeter == this)
-        currentMeter = nullptr;
+    if (ownMeter == this)
+        ownMeter = nullptr;
+    MemoryMeter* self = this;
+    everybodysMeter.compare_exchange_strong(self, nullptr);
 }
 
 bool MemoryMeter::add(MemoryCategory category, std::int64_t bytes)
@@ -118,9 +128,10 @@ bool MemoryMeter::add(MemoryCategory category, std::int64_t bytes)
 
 void MemoryMeter::taken(const void* block, std::size_t bytes)
 {
-    if (currentMeter == nullptr)
+    MemoryMeter* meter = currentMeter();
+    if (meter == nullptr)
         return;
-    const Elsewhere entry{currentMeter, static_cast<std::int64_t>(bytes), currentCategory};
+    const Elsewhere entry{meter, static_cast<std::int64_t>(bytes), currentCategory};
     {
         const std::lock_guard lock(elsewhereMutex);
         elsewhere()[block] = entry;
@@ -165,14 +176,18 @@ void MemoryMeter::resetPeak()
         m_atPeak[i].store(m_alive[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
-MeterScope::MeterScope(MemoryMeter& meter) : m_before(currentMeter)
+MeterScope::MeterScope(MemoryMeter& meter, MeterReach reach) : m_reach(reach), m_before(ownMeter), m_elsewhere(everybodysMeter.load())
 {
-    currentMeter = &meter;
+    ownMeter = &meter;
+    if (reach == MeterReach::Process)
+        everybodysMeter = &meter;
 }
 
 MeterScope::~MeterScope()
 {
-    currentMeter = m_before;
+    ownMeter = m_before;
+    if (m_reach == MeterReach::Process)
+        everybodysMeter = m_elsewhere;
 }
 
 CategoryScope::CategoryScope(MemoryCategory category) : m_before(currentCategory)

@@ -53,16 +53,22 @@ private:
     std::atomic<std::int64_t> m_limit{0};
 };
 
-/// Makes a meter current in this thread while it lives; the one before comes back.
+/// Thread: allocations of this thread. Process: of this thread and of all that have no meter of their own; on a GPU autograd runs the
+/// backward pass in a thread of its own.
+enum class MeterReach { Thread, Process };
+
+/// Makes a meter current while it lives; the one before comes back.
 class MeterScope {
 public:
-    explicit MeterScope(MemoryMeter& meter);
+    explicit MeterScope(MemoryMeter& meter, MeterReach reach = MeterReach::Thread);
     ~MeterScope();
     MeterScope(const MeterScope&) = delete;
     MeterScope& operator=(const MeterScope&) = delete;
 
 private:
+    MeterReach m_reach;
     MemoryMeter* m_before;
+    MemoryMeter* m_elsewhere; ///< what threads without a meter counted to before
 };
 
 /// Books allocations of this thread under a category while it lives; without one they are activations.

@@ -14,6 +14,7 @@
 
 #include <new>
 #include <stdexcept>
+#include <thread>
 
 using namespace loadline;
 using testing::HasSubstr;
@@ -138,4 +139,26 @@ TEST(MemoryElsewhere, IsCountedFromWhereItIsTakenToWhereItIsFreed)
     MemoryMeter::freed(&block); // not known any more
     EXPECT_EQ(meter.total(), Bytes(0));
     EXPECT_EQ(meter.peak(), Bytes(512));
+}
+
+TEST(MeterReach, ThreadsWithoutAMeterCountToTheProcess)
+{
+    MemoryMeter::install();
+    MemoryMeter meter;
+    MemoryMeter own;
+    at::Tensor theirs;
+    at::Tensor elsewhere;
+    {
+        const MeterScope scope(meter, MeterReach::Process);
+        std::thread([&] { theirs = at::empty({10}); }).join();
+        std::thread([&] {
+            const MeterScope mine(own);
+            elsewhere = at::empty({20});
+        }).join();
+    }
+    std::thread([] { const at::Tensor after = at::empty({30}); }).join();
+    EXPECT_EQ(meter.total(), Bytes(40));
+    EXPECT_EQ(own.total(), Bytes(80));
+    theirs = at::Tensor();
+    elsewhere = at::Tensor();
 }
