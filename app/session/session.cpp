@@ -133,6 +133,19 @@ void Session::setProfile(const QString& file)
     open(file);
 }
 
+void Session::setMachine(const Cluster& cluster, const QString& file)
+{
+    Inputs next = m_inputs;
+    next.options.cluster = file.toStdString();
+    next.options.nodes.reset();
+    next.options.gpusPerNode.reset();
+    next.options.precision = "fp32";
+    next.options.attention = "flash";
+    if (const auto budget = parseBudget(RequestOptions().budget, cluster.device.memory))
+        next.budget = *budget;
+    change(tr("Plan for this machine"), std::move(next));
+}
+
 void Session::restore(Inputs inputs, History<Inputs> history)
 {
     m_history = std::move(history);

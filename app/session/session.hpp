@@ -29,6 +29,8 @@ public:
     void setPrecision(const QString& name);
     void setGranularity(int most);
     void setProfile(const QString& file); ///< empty: back to estimates
+    /// A cluster of this machine's processors: with it fp32 and flash attention, which is what libtorch runs there.
+    void setMachine(const Cluster& cluster, const QString& file);
     /// Inputs as they were saved, with their undo history; no undo step.
     void restore(Inputs inputs, History<Inputs> history);
 

@@ -36,9 +36,11 @@ Result<bool> takeValue(CommandLine& line, const QString& flag, const QString& va
         if (!ok || !(line.scale >= 0.5 && line.scale <= 4))
             return wrong(translated("--scale is '%1'; give a number from 0.5 to 4").arg(value));
     } else if (flag == QLatin1String("--store")) {
-        return wrong(translated("--store needs the session store, which is not in this version; leave it out"));
+        if (value.isEmpty())
+            return wrong(translated("--store is empty; give a file"));
+        line.store = value;
     } else {
-        return wrong(translated("--compare needs two saved sessions, which are not in this version; leave it out"));
+        line.compare << value;
     }
     return true;
 }
@@ -76,6 +78,11 @@ Result<CommandLine> parseCommandLine(const QStringList& arguments)
             const QString value = inside ? arguments[i].section(QLatin1Char('='), 1) : arguments[++i];
             if (const auto taken = takeValue(line, flag, value); !taken)
                 return taken.error();
+            if (flag == QLatin1String("--compare")) {
+                if (i + 1 == arguments.size() || arguments[i + 1].startsWith(QLatin1Char('-')))
+                    return wrong(translated("--compare needs two plans: files, or saved sessions by name"));
+                line.compare << arguments[++i];
+            }
         } else if (arguments[i].startsWith(QLatin1Char('-'))) {
             return wrong(translated("'%1' is not a flag of loadline; see --help").arg(arguments[i]));
         } else {
@@ -87,7 +94,9 @@ Result<CommandLine> parseCommandLine(const QStringList& arguments)
 
 QString usageText()
 {
-    return translated("loadline [FILE...]            open models or clusters (a file, or a bundled name) in the window\n"
+    return translated("loadline [FILE...]            open models, clusters, plans, profiles (files, or bundled names)\n"
+                      "  --compare A B               two plan files or saved sessions side by side\n"
+                      "  --store FILE                where sessions are kept, instead of $LOADLINE_STORE or the usual place\n"
                       "  --screenshot DIR            write every page as PNG into DIR, then leave\n"
                       "  --size WxH                  size of the window, 1440x900 if not given\n"
                       "  --theme light|dark|system   colours\n"

@@ -13,6 +13,8 @@ namespace loadline {
 struct CommandLine {
     QStringList files;
     QString screenshotFolder; ///< not empty: write every page as picture, then leave
+    QStringList compare;      ///< two plan files or saved sessions, or none
+    QString store;            ///< file of the store; empty: LOADLINE_STORE, else the usual place
     QString script;           ///< file with actions, or empty
     QString theme = QStringLiteral("system");
     QSize size{1440, 900};

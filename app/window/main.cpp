@@ -87,6 +87,8 @@ int run(int& argc, char** argv, const CommandLine& line)
     window.resize(line.size);
     window.show();
     window.openFiles(line.files);
+    if (!line.compare.isEmpty())
+        window.compare(line.compare[0], line.compare[1]);
     ScriptRunner script(&window, lines.split(QLatin1Char('\n')));
     QObject::connect(&script, &ScriptRunner::failed, &window, [](const QString& sentence) { QCoreApplication::exit(refuse(sentence)); });
     QObject::connect(&script, &ScriptRunner::done, &window,

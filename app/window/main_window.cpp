@@ -3,6 +3,8 @@
 
 #include "app/window/actions.hpp"
 #include "app/window/choosers.hpp"
+#include "app/window/compare_desk.hpp"
+#include "app/window/machine_desk.hpp"
 #include "app/window/pages.hpp"
 #include "app/window/pictures.hpp"
 #include "app/window/theme.hpp"
@@ -11,7 +13,11 @@
 #include "views/charts/trade_off_chart.hpp"
 #include "views/format/text.hpp"
 #include "views/pages/choice_page.hpp"
+#include "views/pages/compare_page.hpp"
 #include "views/pages/detail_tabs.hpp"
+#include "views/pages/links_page.hpp"
+#include "views/pages/profile_page.hpp"
+#include "views/pages/run_page.hpp"
 #include "views/pages/step_page.hpp"
 #include "views/panels/fact_strip.hpp"
 #include "views/panels/message_bar.hpp"
@@ -32,6 +38,7 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QToolBar>
+#include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
 
@@ -50,6 +57,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Ses
     buildLayout();
     joinSession();
     joinActions();
+    joinPages();
     joinHandle(m_step->memory()->handle());
     joinHandle(m_choice->tradeOff()->handle());
     showHistory();
@@ -113,6 +121,7 @@ void MainWindow::buildLayout()
     column->addWidget(m_messages);
     m_pages = new Pages(this, m_actions->viewMenu);
     m_pages->add(down, tr("Plan"), QStringLiteral("plan"));
+    addPages();
     column->addWidget(m_pages->stack(), 1);
     setCentralWidget(center);
 
@@ -124,6 +133,46 @@ void MainWindow::buildLayout()
     statusBar()->addPermanentWidget(m_state);
     statusBar()->setSizeGripEnabled(false);
     statusBar()->setContentsMargins(8, 0, 8, 0);
+}
+
+void MainWindow::addPages()
+{
+    m_profile = new ProfilePage(this);
+    m_links = new LinksPage(this);
+    m_run = new RunPage(this);
+    m_pages->add(m_profile, tr("Profile"), QStringLiteral("profile"));
+    m_pages->add(m_links, tr("Links"), QStringLiteral("links"));
+    m_pages->add(m_run, tr("Run"), QStringLiteral("run"));
+    m_compare = new ComparePage(this);
+    m_pages->add(m_compare, tr("Compare"), QStringLiteral("compare"));
+    m_compareDesk = new CompareDesk(m_compare, this);
+    m_machine = new MachineDesk(m_session, m_profile, m_links, m_run, this);
+}
+
+void MainWindow::joinPages()
+{
+    const auto hover = [this](const QString& words) { m_hover->setText(words); };
+    connect(m_profile, &ProfilePage::hovered, this, hover);
+    connect(m_links, &LinksPage::hovered, this, hover);
+    connect(m_run, &RunPage::hovered, this, hover);
+    connect(m_compare, &ComparePage::hovered, this, hover);
+    connect(m_compareDesk, &CompareDesk::failed, m_messages, &MessageBar::showMessage);
+    connect(m_compareDesk, &CompareDesk::opened, this, [this] { m_pages->show(QStringLiteral("compare")); });
+    connect(m_machine, &MachineDesk::failed, m_messages, &MessageBar::showMessage);
+    connect(m_session, &Session::profileOpened, m_machine, &MachineDesk::setProfile);
+    connect(m_pages, &Pages::shown, this, [this](const QString& page) {
+        if (page == QLatin1String("profile") || page == QLatin1String("links") || page == QLatin1String("run"))
+            m_machine->look();
+        if (page == QLatin1String("compare"))
+            m_compareDesk->refresh();
+    });
+    connect(m_profile->openVerb(), &QToolButton::clicked, this, &MainWindow::chooseFile);
+    connect(m_profile->saveVerb(), &QToolButton::clicked, this, [this] {
+        const QString file = QFileDialog::getSaveFileName(this, tr("Save the profile"), QStringLiteral("machine.loadline-profile.jsonl"),
+                                                          tr("Profiles (*.loadline-profile.jsonl)"));
+        if (!file.isEmpty())
+            m_machine->save(file);
+    });
 }
 
 void MainWindow::joinSession()
@@ -257,6 +306,10 @@ void MainWindow::showAnswer(const PlanAnswerPtr& answer, bool preview)
         m_step->setGhost(m_pinned ? m_pinned : picture->plan() ? nullptr : m_committed);
     }
     m_shown = picture;
+    if (!preview) {
+        m_machine->setAnswer(answer);
+        m_compareDesk->setAnswer(answer);
+    }
     if (m_pinned && picture->plan() && m_pinned->plan()->table.setup.model != picture->plan()->table.setup.model)
         m_actions->pin->setChecked(false); // another model's outline would compare nothing
     for (BudgetHandle* handle : {m_step->memory()->handle(), m_choice->tradeOff()->handle()})
@@ -310,6 +363,8 @@ void MainWindow::showHistory()
 void MainWindow::pin(bool on)
 {
     m_pinned = on && m_shown && m_shown->plan() ? m_shown : nullptr;
+    m_pinnedAnswer = m_pinned ? m_session->answer() : nullptr;
+    m_compareDesk->setPinned(m_pinnedAnswer);
     m_actions->pin->setText(m_pinned ? tr("Unpin") : tr("Pin"));
     m_step->setGhost(m_pinned);
     m_facts->setPicture(m_shown, m_pinned);
@@ -317,7 +372,7 @@ void MainWindow::pin(bool on)
 
 bool MainWindow::settled() const
 {
-    return m_session->idle() && m_session->tradeOff(m_session->granularity());
+    return !m_compareDesk->busy() && m_session->idle() && m_session->tradeOff(m_session->granularity());
 }
 
 void MainWindow::openFiles(const QStringList& files)
@@ -329,6 +384,11 @@ void MainWindow::openFiles(const QStringList& files)
     const QStringList rest = files.mid(1);
     connect(
         m_session, &Session::answered, this, [this, rest] { openFiles(rest); }, Qt::SingleShotConnection);
+}
+
+void MainWindow::compare(const QString& a, const QString& b)
+{
+    m_compareDesk->openPair(a, b, m_storeFile);
 }
 
 void MainWindow::setTheme(const QString& name)
@@ -389,7 +449,10 @@ void MainWindow::dropEvent(QDropEvent* event)
         if (url.isLocalFile())
             files << url.toLocalFile();
     }
-    if (!files.isEmpty())
+    const auto isPlan = [](const QString& file) { return file.endsWith(QLatin1String(".loadline-plan.json")); };
+    if (files.size() == 2 && isPlan(files[0]) && isPlan(files[1]))
+        compare(files[0], files[1]);
+    else if (!files.isEmpty())
         openFiles(files);
     event->acceptProposedAction();
 }
@@ -402,8 +465,8 @@ void MainWindow::closeEvent(QCloseEvent* event)
 
 void MainWindow::chooseFile()
 {
-    const QString file =
-        QFileDialog::getOpenFileName(this, tr("Open a model or cluster"), {}, tr("Models and clusters (*.json);;All files (*)"));
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open a model, cluster, plan or profile"), {},
+                                                      tr("Models, clusters, plans, profiles (*.json *.jsonl);;All files (*)"));
     if (!file.isEmpty())
         m_session->open(file);
 }

@@ -15,10 +15,16 @@ class BudgetHandle;
 class ChoicePage;
 class Choosers;
 class DetailTabs;
+class CompareDesk;
+class ComparePage;
 class FactStrip;
+class LinksPage;
+class MachineDesk;
 class MessageBar;
 class OperatorPanel;
 class Pages;
+class ProfilePage;
+class RunPage;
 class StepPage;
 
 /// Makes the pages and joins their signals to the session. The one place that knows all of them.
@@ -45,6 +51,13 @@ public:
     [[nodiscard]] FactStrip& facts() { return *m_facts; }
     [[nodiscard]] DetailTabs& details() { return *m_details; }
     [[nodiscard]] Pages& pages() { return *m_pages; }
+    [[nodiscard]] ProfilePage& profilePage() { return *m_profile; }
+    [[nodiscard]] LinksPage& linksPage() { return *m_links; }
+    [[nodiscard]] RunPage& runPage() { return *m_run; }
+    [[nodiscard]] ComparePage& comparePage() { return *m_compare; }
+    /// Two plan files or saved sessions side by side.
+    void compare(const QString& a, const QString& b);
+    [[nodiscard]] MachineDesk& machine() { return *m_machine; }
     [[nodiscard]] QString message() const;
 
 protected:
@@ -56,6 +69,8 @@ private:
     void buildLayout();
     void joinSession();
     void joinActions();
+    void addPages();
+    void joinPages();
     void joinHandle(BudgetHandle* handle);
     void showAnswer(const PlanAnswerPtr& answer, bool preview);
     void showInputs();
@@ -82,12 +97,20 @@ private:
     ChoicePage* m_choice = nullptr;
     DetailTabs* m_details = nullptr;
     Pages* m_pages = nullptr;
+    ProfilePage* m_profile = nullptr;
+    LinksPage* m_links = nullptr;
+    RunPage* m_run = nullptr;
+    MachineDesk* m_machine = nullptr;
+    ComparePage* m_compare = nullptr;
+    CompareDesk* m_compareDesk = nullptr;
+    QString m_storeFile; ///< empty: nothing is kept
     QLabel* m_hover = nullptr;
     QLabel* m_state = nullptr;
     PlanPicturePtr m_shown;     ///< newest picture
     PlanPicturePtr m_reference; ///< what "what changed" compares with: the plan before this change
     PlanPicturePtr m_committed; ///< of the inputs as committed last
     PlanPicturePtr m_pinned;
+    PlanAnswerPtr m_pinnedAnswer;
     bool m_dragging = false;
 };
 

@@ -17,6 +17,7 @@ Pages::Pages(QMainWindow* window, QMenu* menu)
     m_tabs->setAccessibleName(tr("Pages"));
     m_tabs->setDrawBase(false);
     m_tabs->setExpanding(false);
+    m_tabs->setUsesScrollButtons(false);
     window->menuBar()->setCornerWidget(m_tabs, Qt::TopRightCorner);
     m_menu->addSeparator();
     connect(m_tabs, &QTabBar::currentChanged, this, [this](int index) {

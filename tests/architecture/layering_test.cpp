@@ -46,13 +46,13 @@ const std::map<std::string, Room> kMatrix{
     {"profiler/cuda", {kCore + Names{"profiler/device"}, kTorch}},
     {"profiler/model", {kCost, kTorch}},
     {"profiler/train", {kCore + Names{"profiler/device", "profiler/model"}, kTorch}},
-    {"profiler/measure", {kCore + Names{"profiler/device", "profiler/model"}, kTorch}},
+    {"profiler/measure", {kCore + Names{"profiler/device", "profiler/model", "profiler/train"}, kTorch}},
     {"profiler/program", {kCore + Names{"profiler/device", "profiler/model", "profiler/train", "profiler/measure"}, kTorch}},
     {"app/config", {kCore, kText + Names{"yaml", "toml"}}},
     {"app/plan", {kCore + Names{"core/export", "core/store", "app/config"}, kText + Names{"cli", "stdout", "files", "clock"}}},
     {"views", {kCost + Names{"core/plan", "core/exchange"}, {"qt", "widgets", "fmt"}}},
     {"app/session", {kCore + Names{"core/store"}, kText + Names{"qt", "threads", "files", "clock"}}},
-    {"app/window", {kCore + Names{"views", "app/session"}, {"qt", "widgets", "stdout", "fmt", "files", "clock"}}},
+    {"app/window", {kCore + Names{"core/store", "views", "app/session"}, {"qt", "widgets", "stdout", "fmt", "files", "clock"}}},
 };
 
 /// The family of a foreign header, empty for one that everybody may include.

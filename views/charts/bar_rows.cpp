@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kRow = 22;
 constexpr int kBar = 11;
-constexpr int kLeft = 16;
+constexpr int kLeft = 12;
 constexpr int kGap = 12;
 
 } // namespace

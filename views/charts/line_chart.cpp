@@ -61,6 +61,7 @@ LineChart::LineChart(Scale x, Scale y, const QString& name, QWidget* parent) : C
     plot()->axisRect()->setMargins(QMargins(58, 8, 24, 22));
     setUp(*plot()->xAxis, x);
     setUp(*plot()->yAxis, y);
+    fit();
     LineChart::restyle();
 }
 

@@ -35,6 +35,7 @@ MeasuredMemoryChart::MeasuredMemoryChart(QWidget* parent) : Chart(parent), m_col
     plot()->yAxis->ticker()->setTickCount(4);
     plot()->yAxis->setTickLabels(false);
     plot()->xAxis->setTickLabels(false);
+    plot()->yAxis->grid()->setVisible(false);
     MeasuredMemoryChart::restyle();
 }
 
@@ -58,6 +59,7 @@ void MeasuredMemoryChart::setTimelines(const std::shared_ptr<const Timeline>& me
     const bool real = drawable(measured);
     const auto& shown = real ? measured : predicted;
     plot()->yAxis->setTickLabels(drawable(shown));
+    plot()->yAxis->grid()->setVisible(drawable(shown));
     plot()->xAxis->setTickLabels(drawable(shown));
     m_columns->setVisible(drawable(shown));
     replotSoon();

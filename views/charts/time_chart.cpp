@@ -43,6 +43,37 @@ void TimeChart::restyle()
     const Palette& colors = currentPalette();
     m_columns->setColors({colors.compute, colors.hidden, colors.exposed});
     m_columns->setGround(colors.panel);
+    fillGhost();
+}
+
+void TimeChart::setGhost(const PlanPicturePtr& ghost)
+{
+    if (ghost == m_ghost)
+        return;
+    m_ghost = ghost;
+    fillGhost();
+    if (!m_held)
+        fitAxis();
+    replotSoon();
+}
+
+void TimeChart::fillGhost()
+{
+    const Plan* plan = m_ghost ? m_ghost->plan() : nullptr;
+    if (!plan || !m_shown || plan->table.units.size() != m_shown->plan()->table.units.size()) {
+        m_ghostMost = 0;
+        m_columns->setGhost({}, {}, currentPalette().text);
+        return;
+    }
+    std::vector<double> edges(plan->table.units.size() + 1);
+    std::iota(edges.begin(), edges.end(), 0.0);
+    std::vector<double> totals;
+    for (std::size_t unit = 0; unit < plan->table.units.size(); ++unit) {
+        const auto parts = partsOf(*plan, unit);
+        totals.push_back(parts[0] + parts[1] + parts[2]);
+    }
+    m_ghostMost = totals.empty() ? 0 : *std::max_element(totals.begin(), totals.end());
+    m_columns->setGhost(std::move(edges), std::move(totals), currentPalette().text);
 }
 
 void TimeChart::setPicture(const PlanPicturePtr& picture)
@@ -67,6 +98,7 @@ void TimeChart::setPicture(const PlanPicturePtr& picture)
             estimated.push_back(unit.estimated);
         m_columns->setData(std::move(edges), std::move(values), 3);
         m_columns->setHatched(std::move(estimated), 0);
+        fillGhost();
         if (!m_held)
             fitAxis();
     }
@@ -84,7 +116,7 @@ void TimeChart::holdAxis(bool hold)
 
 double TimeChart::axisTopFor() const
 {
-    return std::max(m_columns->maximum() * kHeadroom, 1e-9);
+    return std::max(std::max(m_columns->maximum(), m_ghostMost) * kHeadroom, 1e-9);
 }
 
 void TimeChart::fitAxis()

@@ -17,6 +17,8 @@ public:
     explicit TimeChart(QWidget* parent = nullptr);
 
     void setPicture(const PlanPicturePtr& picture);
+    /// A second plan's total per operator as dotted outline; null, or one of other operators: none.
+    void setGhost(const PlanPicturePtr& ghost);
     /// Keeps the value axis as it is while a drag lasts, however tall a column gets.
     void holdAxis(bool hold);
     void markUnit(int unit); ///< −1 for none
@@ -36,11 +38,14 @@ protected:
 
 private:
     void fitAxis();
+    void fillGhost();
     [[nodiscard]] double axisTopFor() const;
 
     StackedColumns* m_columns;
     Crosshair* m_crosshair;
     PlanPicturePtr m_shown;
+    PlanPicturePtr m_ghost;
+    double m_ghostMost = 0; ///< its tallest column
     bool m_held = false;
     int m_marked = -1;
 };

@@ -62,13 +62,12 @@ ProfilePage::ProfilePage(QWidget* parent)
     m_work->addField(tr("Sequence"), m_sequence);
     m_work->addField(tr("At most"), m_seconds);
     m_work->addField(tr("Show batch"), m_shown);
-    m_title->setIndent(16);
     m_title->setLegend({{tr("forward"), [](const Palette& colors) { return colors.compute; }},
                         {tr("backward"), [](const Palette& colors) { return colors.hidden; }}});
     m_bars->setAccessibleName(tr("Times of the operators"));
     m_bars->setEmptyWords(tr("Open a model to see its operators."));
     m_provenance->setObjectName(QStringLiteral("soft"));
-    m_provenance->setContentsMargins(16, 6, 16, 8);
+    m_provenance->setContentsMargins(12, 6, 16, 8);
     m_provenance->setWordWrap(true);
     column->addWidget(m_work);
     column->addWidget(m_title);

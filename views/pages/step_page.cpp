@@ -70,6 +70,7 @@ void StepPage::setPicture(const PlanPicturePtr& picture)
 void StepPage::setGhost(const PlanPicturePtr& ghost)
 {
     m_memory->setGhost(ghost);
+    m_time->setGhost(ghost);
 }
 
 void StepPage::holdAxes(bool hold)

@@ -118,7 +118,7 @@ void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
     const Palette& colors = currentPalette();
     paintGround(*painter, option);
     const int mood = index.data(BaselineModel::MoodRole).toInt();
-    const QFont font = fontOf(11.5, index.row() == 0);
+    const QFont font = fontOf(11.5, m_firstStrong && index.row() == 0);
     painter->setFont(font);
     painter->setPen(mood > 0                                ? colors.better
                     : mood < 0                              ? colors.worse

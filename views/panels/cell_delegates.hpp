@@ -29,7 +29,11 @@ class RowDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
     void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+    void setFirstStrong(bool strong) { m_firstStrong = strong; } ///< the first row is what the others stand beside
     [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
+
+private:
+    bool m_firstStrong = true;
 };
 
 } // namespace loadline

@@ -26,7 +26,7 @@ WorkRow::WorkRow(const QString& title, const QString& verb, QWidget* parent)
 {
     setObjectName(QStringLiteral("workRow"));
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(16, 8, 16, 8 + kBar);
+    column->setContentsMargins(12, 8, 16, 8 + kBar);
     column->setSpacing(6);
     auto* first = new QHBoxLayout;
     first->setSpacing(8);
