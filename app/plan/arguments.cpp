@@ -69,6 +69,11 @@ void addAnswerFlags(CLI::App& verb, Arguments& a, bool output)
         verb.add_option("--output", a.output, "Also write the document to this file")->group(kAnswer);
 }
 
+void addStoreFlag(CLI::App& verb, Arguments& a)
+{
+    verb.add_option("--store", a.store, "File of the saved sessions (default: LOADLINE_STORE, else this person's own)")->group(kAnswer);
+}
+
 CLI::App& addVerb(CLI::App& app, const char* name, const char* about)
 {
     auto& verb = *app.add_subcommand(name, about);
@@ -96,6 +101,10 @@ void addVerbs(CLI::App& app, Arguments& a)
                             "Budgets across the range, for each number of recomputed blocks that is tried (default 100)")
                 ->group(kAnswer)
                 ->check(CLI::Range(2, 10000));
+        if (verb.get_name() == "plan") {
+            verb.add_option("--save", a.save, "Also keep the answer as the session of this name")->group(kAnswer);
+            addStoreFlag(verb, a);
+        }
         if (verb.get_name() == "price") {
             verb.add_option("--uniform", a.uniform, "The same for every operator: dp, zdp, hsdp or zero2; --pin goes on top")
                 ->group(kQuestion);
@@ -107,8 +116,9 @@ void addVerbs(CLI::App& app, Arguments& a)
     check.add_option("plan", a.files, "A saved plan")->required()->expected(1);
     addAnswerFlags(check, a, false);
 
-    auto& compare = addVerb(app, "compare", "Differences of two saved plans, operator by operator");
-    compare.add_option("plans", a.files, "Two saved plans")->required()->expected(2);
+    auto& compare = addVerb(app, "compare", "Differences of two saved plans or sessions, operator by operator");
+    compare.add_option("plans", a.files, "Two saved plans, or names or numbers of sessions")->required()->expected(2);
+    addStoreFlag(compare, a);
     addAnswerFlags(compare, a, false);
 
     auto& solve = addVerb(app, "solve", "The bare search on tables (loadline.problem/1)");
@@ -128,8 +138,15 @@ void addVerbs(CLI::App& app, Arguments& a)
     exporting.add_option("--output", a.output, "A folder (fsdp2), or a file")->group(kAnswer);
     auto& importing = addVerb(app, "import-run", "The JSON lines of a bundle's run beside the prediction, rank by rank");
     importing.add_option("files", a.files, "A saved plan, and a file of JSON lines")->required()->expected(2);
-    auto& sessions = addVerb(app, "sessions", "Not in this version: the store of sessions");
-    sessions.add_option("words", a.files, "What to do");
+    auto& sessions = addVerb(app, "sessions", "Lists, shows, tags, deletes saved sessions; checks and copies their file");
+    sessions.add_option("words", a.files,
+                        "list (default), check, backup FILE; of a session by name or number: show S, tag S TAG..., untag S TAG..., note S "
+                        "TEXT, rename S NAME, duplicate S NAME, delete S, restore S");
+    sessions.add_option("--filter", a.filter, "list: words that name, model, cluster, notes or tags hold")->group(kQuestion);
+    sessions.add_option("--tag", a.tag, "list: those with this tag")->group(kQuestion);
+    sessions.add_flag("--deleted", a.removed, "list: the deleted ones")->group(kQuestion);
+    sessions.add_option("--output", a.output, "show: also write the session's plan to this file")->group(kAnswer);
+    addStoreFlag(sessions, a);
     for (auto* verb : {&exporting, &importing, &sessions})
         addAnswerFlags(*verb, a, false);
 }

@@ -17,8 +17,13 @@ struct Arguments {
     std::string uniform;            ///< price: dp, zdp, hsdp or zero2
     std::string config;             ///< price: a file of another program
     std::string output;
-    std::string format; ///< export
-    int points = 100;   ///< frontier: budgets across the range
+    std::string format;   ///< export
+    std::string store;    ///< file of the sessions; empty: this person's own
+    std::string save;     ///< plan: name of the session to save
+    std::string filter;   ///< sessions: words to look for
+    std::string tag;      ///< sessions
+    bool removed = false; ///< sessions: the deleted ones
+    int points = 100;     ///< frontier: budgets across the range
     bool json = false;
     bool csv = false;
     bool wholeFrontier = false; ///< solve --frontier

@@ -18,9 +18,9 @@ struct Verb {
     Result<Answer> (*run)(const Arguments&);
 };
 constexpr std::array kVerbs{
-    Verb{"inspect", runInspect},      Verb{"plan", runPlan},       Verb{"frontier", runFrontier}, Verb{"check", runCheck},
-    Verb{"price", runPrice},          Verb{"compare", runCompare}, Verb{"solve", runSolve},       Verb{"export", runExport},
-    Verb{"import-run", runImportRun}, Verb{"list", runList},
+    Verb{"inspect", runInspect},      Verb{"plan", runPlan},         Verb{"frontier", runFrontier}, Verb{"check", runCheck},
+    Verb{"price", runPrice},          Verb{"compare", runCompare},   Verb{"solve", runSolve},       Verb{"export", runExport},
+    Verb{"import-run", runImportRun}, Verb{"sessions", runSessions}, Verb{"list", runList},
 };
 
 /// One line, whatever a file name or a library's message holds.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/plan/stored.hpp"
 #include "app/plan/table.hpp"
 #include "app/plan/verbs.hpp"
 
@@ -18,6 +19,8 @@ std::string label(const std::optional<Strategy>& strategy, std::int64_t ranks)
 std::string comparisonText(const PlanComparison& comparison, const PlanDocument& before, const PlanDocument& after)
 {
     std::string text;
+    for (const auto& reason : comparison.incomparable)
+        text += wrapped(reason, "");
     const auto line = [&](std::string_view what, const std::string& a, const std::string& b) {
         text += fmt::format("{}: {} -> {}\n", what, a, b);
     };
@@ -45,14 +48,14 @@ std::string comparisonText(const PlanComparison& comparison, const PlanDocument&
 
 Result<Answer> runCompare(const Arguments& arguments)
 {
-    const auto before = loadPlan(arguments.files[0]);
+    Answer answer;
+    const auto before = loadPlanOrSession(arguments.files[0], arguments, answer.words);
     if (!before)
         return before.error();
-    const auto after = loadPlan(arguments.files[1]);
+    const auto after = loadPlanOrSession(arguments.files[1], arguments, answer.words);
     if (!after)
         return after.error();
     const auto comparison = comparePlans(before->document, after->document);
-    Answer answer;
     answer.text = arguments.json ? comparisonJson(comparison) : comparisonText(comparison, before->document, after->document);
     for (std::size_t i = 0; i < 2; ++i) {
         const auto& violations = (i == 0 ? before : after)->violations;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/plan/report.hpp"
+#include "app/plan/stored.hpp"
 #include "app/plan/verbs.hpp"
 
 #include "core/base/text.hpp"
@@ -50,6 +51,12 @@ Result<Answer> runPlan(const Arguments& arguments)
     answer.text = arguments.json ? json : planText(*document);
     if (!arguments.output.empty())
         answer.words.push_back(fmt::format("the plan is saved in '{}'", arguments.output));
+    if (arguments.save.empty())
+        return answer;
+    const auto saved = saveAsSession(arguments, *document, answer.words);
+    if (!saved)
+        return saved.error();
+    answer.words.push_back(*saved);
     return answer;
 }
 

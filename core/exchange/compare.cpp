@@ -60,6 +60,23 @@ void compareSettings(const PlanDocument& before, const PlanDocument& after, std:
     text("profile", before.provenance.profile, after.provenance.profile);
 }
 
+/// What must be equal for the figures of two plans to be about the plans.
+void compareQuestions(const Setup& a, const Setup& b, std::vector<std::string>& out)
+{
+    const auto reason = [&](std::string_view what, const std::string& first, const std::string& second) {
+        if (first != second)
+            out.push_back(fmt::format("The two cannot be compared by their figures: {} ({} and {}).", what, first, second));
+    };
+    if (a.model->operators != b.model->operators)
+        out.push_back(fmt::format("The two cannot be compared by their figures: they are of different models ({} and {}).", a.model->name,
+                                  b.model->name));
+    reason("they run on different devices", a.cluster.device.name, b.cluster.device.name);
+    reason("they run on different numbers of ranks", std::to_string(a.cluster.ranks()), std::to_string(b.cluster.ranks()));
+    reason("they have different sequence lengths", std::to_string(a.sequence), std::to_string(b.sequence));
+    reason("they have different batches", fmt::format("{} x {}", a.batch, a.accumulation), fmt::format("{} x {}", b.batch, b.accumulation));
+    reason("they have different precision recipes", a.precision.name, b.precision.name);
+}
+
 Json strategyJson(const std::optional<Strategy>& strategy)
 {
     if (!strategy)
@@ -98,6 +115,7 @@ PlanComparison comparePlans(const PlanDocument& before, const PlanDocument& afte
             result.operators.push_back({placed.op->name, placed.op->parameterCount(), std::nullopt, placed.strategy});
     }
     compareSettings(before, after, result.settings);
+    compareQuestions(before.setup, after.setup, result.incomparable);
     if (before.outcome.plan) {
         result.stepBefore = before.outcome.plan->objective;
         result.peakBefore = before.outcome.plan->peak;
@@ -125,6 +143,7 @@ std::string comparisonJson(const PlanComparison& comparison)
     json["peak_bytes"] = {{"before", bytes(comparison.peakBefore)}, {"after", bytes(comparison.peakAfter)}};
     json["same_operators"] = comparison.sameOperators;
     json["settings"] = comparison.settings;
+    json["incomparable"] = comparison.incomparable;
     json["operators"] = std::move(operators);
     return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

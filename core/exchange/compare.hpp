@@ -23,6 +23,9 @@ struct PlanComparison {
     std::int64_t sameOperators = 0; ///< in both with the same strategy
     std::vector<OperatorDifference> operators;
     std::vector<std::string> settings; ///< one sentence for each setting that differs
+    /// Why step times and peaks of the two say nothing about the choice of strategies: another model, device, batch or precision. Empty:
+    /// they can be compared.
+    std::vector<std::string> incomparable;
     std::optional<Seconds> stepBefore;
     std::optional<Seconds> stepAfter;
     std::optional<Bytes> peakBefore;

@@ -229,13 +229,6 @@ TEST(Program, HelpVersionAndMissingVerbs)
     EXPECT_EQ(runPlanner({"--version"}).code, 0);
     EXPECT_EQ(runPlanner({}).code, 2);
     EXPECT_EQ(runPlanner({"fly"}).code, 2);
-    for (const std::vector<std::string>& verb : std::vector<std::vector<std::string>>{
-             {"export", "p.json", "--format", "fsdp2", "--output", "d"}, {"import-run", "s", "f"}, {"sessions", "list"}}) {
-        const auto run = runPlanner(verb);
-        EXPECT_EQ(run.code, 2);
-        EXPECT_TRUE(isOneLine(run.err));
-        EXPECT_THAT(run.err, HasSubstr("not in this version"));
-    }
 }
 
 } // namespace
