@@ -129,12 +129,13 @@ public:
 private:
     [[nodiscard]] at::Tensor nodeOf(const at::Tensor& full, int node, std::int64_t part) const
     {
-        return full.narrow(0, node * m_perNode * part, m_perNode * part);
+        const std::int64_t ofNode = m_perNode * part;
+        return full.narrow(0, node * ofNode, ofNode);
     }
     /// Of the rank that stands in `node` where this one stands in its own.
     [[nodiscard]] at::Tensor partOf(const at::Tensor& full, int node, std::int64_t part) const
     {
-        return full.narrow(0, (node * m_perNode + m_place) * part, part);
+        return nodeOf(full, node, part).narrow(0, m_place * part, part);
     }
     static at::Tensor temporary(std::int64_t count, const at::Tensor& like)
     {
