@@ -40,6 +40,8 @@ public:
             event.unit = unit;
             event.forward = of(&UnitSeconds::forward);
             event.backward = of(&UnitSeconds::backward);
+            event.gather = of(&UnitSeconds::gather);
+            event.reduce = of(&UnitSeconds::reduce);
             putEvent(event);
         }
     }
@@ -102,6 +104,7 @@ ExitCode trainRank(const TrainRequest& request, const Rendezvous& rendezvous, Co
     options.data = request.data;
     options.learningRate = request.learningRate;
     options.clip = request.clip;
+    options.device = &device;
     auto trainer = Trainer::create(table, choice, world.get(), options);
     if (!trainer.ok())
         return failRank(RunOutcome::Failed, trainer.error().message, kWrongRequest);
