@@ -115,6 +115,7 @@ TEST(CommandLine, ReadsFlagsAndRefusesNonsense)
     ASSERT_TRUE(line.ok());
     EXPECT_EQ(line->size, QSize(800, 600));
     EXPECT_EQ(line->files, QStringList{QStringLiteral("a.json")});
-    for (const char* bad : {"--theme=blue", "--size=9x9", "--size=axb", "--scale=0", "--scale=nan", "--what", "--store=x", "--script"})
+    for (const char* bad : {"--theme=blue", "--size=9x9", "--size=axb", "--scale=0", "--scale=nan", "--what", "--store=", "--script",
+                            "--compare", "--compare a --theme dark"})
         EXPECT_FALSE(parseCommandLine({QLatin1String(bad)}).ok()) << bad;
 }
