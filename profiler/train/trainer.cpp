@@ -43,6 +43,12 @@ void seedDropout(c10::Device place, std::uint64_t seed, std::int64_t step, std::
                                static_cast<std::uint64_t>(micro));
 }
 
+/// On a GPU autograd runs backward in a thread of its own, and a process has one rank.
+MeterReach reachOf(const ComputeDevice& device)
+{
+    return device.shared() ? MeterReach::Thread : MeterReach::Process;
+}
+
 Batch moved(const Batch& batch, c10::Device place)
 {
     return {batch.tokens.to(place), batch.targets.to(place), batch.labels.defined() ? batch.labels.to(place) : at::Tensor()};
@@ -82,7 +88,7 @@ Result<std::unique_ptr<Trainer>> Trainer::create(const CostTable& table, const C
     ComputeDevice& device = *trainer->m_options.device;
     device.meter();
     trainer->m_meter = std::make_unique<MemoryMeter>();
-    const MeterScope metered(*trainer->m_meter);
+    const MeterScope metered(*trainer->m_meter, reachOf(device));
     trainer->m_table = table;
     trainer->m_choice = choice;
     trainer->m_world = world;
@@ -115,7 +121,7 @@ Trainer::~Trainer() = default;
 
 WorkerStep Trainer::step()
 {
-    const MeterScope metered(*m_meter);
+    const MeterScope metered(*m_meter, reachOf(*m_options.device));
     const Setup& setup = m_table.setup;
     const int rank = m_world ? m_world->rank() : 0;
     const std::int64_t ranks = m_world ? m_world->size() : 1;
