@@ -4,6 +4,7 @@
 #include "profiler/device/device.hpp"
 #include "profiler/device/machine.hpp"
 #include "profiler/measure/links.hpp"
+#include "profiler/measure/profile.hpp"
 #include "profiler/program/rank.hpp"
 #include "profiler/program/supervisor.hpp"
 
@@ -121,6 +122,16 @@ ExitCode links(const std::string& text)
     if (const auto groups = linkGroups(*request, request->ranks, request->ranks); !groups.ok())
         return refuse(groups.error());
     return measure("links", text, request->device, request->ranks, request->limit.value());
+}
+
+ExitCode profile(const std::string& text)
+{
+    const auto request = readProfileRequest(text);
+    if (!request.ok())
+        return refuse(request.error());
+    if (const auto points = profilePoints(*request, request->device == "cuda"); !points.ok())
+        return refuse(points.error());
+    return measure("profile", text, request->device, request->ranks, request->limit.value());
 }
 
 /// Losses by step, as the ranks tell them.
@@ -245,6 +256,8 @@ ExitCode run(int count, char** words)
     catchStopSignals();
     if (verb == "describe")
         return describe();
+    if (verb == "profile")
+        return profile(readInput());
     if (verb == "links")
         return links(readInput());
     if (verb == "train")

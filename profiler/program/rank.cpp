@@ -5,6 +5,7 @@
 #include "profiler/device/failure.hpp"
 #include "profiler/device/machine.hpp"
 #include "profiler/measure/links.hpp"
+#include "profiler/measure/profile.hpp"
 
 #include <ATen/Parallel.h>
 
@@ -76,6 +77,23 @@ ExitCode linksRank(const LinksRequest& request, const Rendezvous& rendezvous, Co
     return rankStopAsked() ? failRank(RunOutcome::Cancelled, "stopped on request", kFailed) : kDone;
 }
 
+ExitCode profileRank(const ProfileRequest& request, const Rendezvous& rendezvous, ComputeDevice& device)
+{
+    const auto points = profilePoints(request, !device.shared());
+    if (!points.ok())
+        return failRank(points.error());
+    const auto world = device.join(rendezvous);
+    sayReady(rendezvous);
+    ProfileSink sink;
+    sink.op = [](const OperatorRow& row) { putLine(profileLine(row)); };
+    sink.step = [](const StepRow& row) { putLine(profileLine(row)); };
+    sink.progress = [](const WorkerProgress& progress) { putEvent(progress); };
+    sink.cancelled = rankStopAsked;
+    measureProfile(*world, device, request, *points, sink);
+    world->barrier(); // nobody leaves while another one still listens
+    return rankStopAsked() ? failRank(RunOutcome::Cancelled, "stopped on request", kFailed) : kDone;
+}
+
 /// Reads the request of a verb, opens its device, and does it.
 template <class Request, class Act>
 ExitCode withDevice(const Result<Request>& request, const Rendezvous& rendezvous, const Act& act)
@@ -92,6 +110,9 @@ ExitCode withDevice(const Result<Request>& request, const Rendezvous& rendezvous
 ExitCode act(const std::string& request, Rendezvous& rendezvous)
 {
     const std::string what = verb();
+    if (what == "profile")
+        return withDevice(readProfileRequest(request), rendezvous,
+                          [&](const ProfileRequest& profile, ComputeDevice& device) { return profileRank(profile, rendezvous, device); });
     if (what == "links")
         return withDevice(readLinksRequest(request), rendezvous,
                           [&](const LinksRequest& links, ComputeDevice& device) { return linksRank(links, rendezvous, device); });
@@ -100,7 +121,7 @@ ExitCode act(const std::string& request, Rendezvous& rendezvous)
             rendezvous.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(train.timeout.value() * 1e3));
             return trainRank(train, rendezvous, device, what == "unsharded");
         });
-    return failRank(invalidInput(fmt::format("LOADLINE_VERB is '{}'; it must be links or train", what)));
+    return failRank(invalidInput(fmt::format("LOADLINE_VERB is '{}'; it must be profile, links or train", what)));
 }
 
 } // namespace
