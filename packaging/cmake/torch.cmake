@@ -54,11 +54,12 @@ target_compile_options(loadline_torch INTERFACE "SHELL:-idirafter ${torch}/inclu
 target_include_directories(loadline_torch SYSTEM INTERFACE ${LOADLINE_GLOO})
 target_compile_definitions(loadline_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 target_link_libraries(loadline_torch INTERFACE torch_torch_cpu torch_c10)
-# RPATH, not RUNPATH: it also serves the libraries that libtorch loads.
+# RPATH, not RUNPATH: it also serves the libraries that libtorch loads. Only in the build folder: an installed program is told by the
+# script that starts it.
 get_filename_component(cudart_folder ${LOADLINE_CUDART} DIRECTORY)
 get_filename_component(cupti_folder ${LOADLINE_CUPTI} DIRECTORY)
-target_link_options(loadline_torch INTERFACE -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags
-    -Wl,-rpath,${torch}/lib:${cudart_folder}:${cupti_folder})
+target_link_options(loadline_torch INTERFACE -Wl,--allow-shlib-undefined -Wl,--disable-new-dtags)
+list(APPEND CMAKE_BUILD_RPATH ${torch}/lib ${cudart_folder} ${cupti_folder})
 get_filename_component(LOADLINE_TORCH_PYTHON ${torch}/../../../../bin/python ABSOLUTE) # where tests look for torchrun
 set(LOADLINE_TORCH_FOUND ON)
 message(STATUS "loadline-device: PyTorch ${LOADLINE_TORCH_VERSION} in ${torch}")
@@ -93,10 +94,9 @@ add_library(loadline::torch_cuda ALIAS loadline_torch_cuda)
 target_include_directories(loadline_torch_cuda SYSTEM INTERFACE ${LOADLINE_CUDA_INCLUDE} ${LOADLINE_NCCL_INCLUDE})
 target_compile_definitions(loadline_torch_cuda INTERFACE USE_C10D_NCCL)
 # --no-as-needed: libtorch_cuda counts by what it registers, not by its symbols.
+target_link_options(loadline_torch_cuda INTERFACE -Wl,--no-as-needed)
 file(GLOB wheels LIST_DIRECTORIES ON ${torch}/../nvidia/*/lib)
-list(APPEND wheels ${cudart_folder} ${cupti_folder})
-list(JOIN wheels ":" wheels)
-target_link_options(loadline_torch_cuda INTERFACE -Wl,--no-as-needed -Wl,-rpath,${wheels})
+list(APPEND CMAKE_BUILD_RPATH ${wheels})
 target_link_libraries(loadline_torch_cuda INTERFACE torch_torch_cuda torch_c10_cuda ${LOADLINE_CUDART} loadline_torch)
 set(LOADLINE_TORCH_CUDA_FOUND ON)
 message(STATUS "loadline-device: GPUs by CUDA in ${LOADLINE_CUDA_INCLUDE}")
