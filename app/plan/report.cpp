@@ -136,8 +136,10 @@ std::string setupText(const Setup& setup, const std::vector<Pin>& pins)
                                "");
     text += fmt::format("batch {} x accumulation {} x {} ranks = {} sequences of {} tokens\n", setup.batch, setup.accumulation,
                         cluster.ranks(), setup.batch * setup.accumulation * cluster.ranks(), setup.sequence);
-    text += wrapped(fmt::format("{}, {}, runtime {}, unit {}, attention {}, {} of {} blocks recomputed", setup.precision.name,
-                                setup.optimizer.name, setup.rules.name, unitWord(setup.unit), attentionWord(setup.attention),
+    const bool parts = setup.recomputedPart != RecomputedPart::Block && setup.recomputedBlocks > 0;
+    const std::string of = parts ? fmt::format("{} of ", recomputedPartWord(setup.recomputedPart)) : "";
+    text += wrapped(fmt::format("{}, {}, runtime {}, unit {}, attention {}, {}{} of {} blocks recomputed", setup.precision.name,
+                                setup.optimizer.name, setup.rules.name, unitWord(setup.unit), attentionWord(setup.attention), of,
                                 setup.recomputedBlocks, setup.model->layerCount()),
                     "");
     for (const auto& pin : pins)

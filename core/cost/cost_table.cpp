@@ -32,6 +32,8 @@ std::optional<Error> faultOf(const Setup& setup)
         return invalidInput(fmt::format("Accumulation is {} micro-steps; ask for at least 1.", setup.accumulation));
     if (setup.recomputedBlocks < 0)
         return invalidInput(fmt::format("{} blocks cannot be recomputed; ask for 0 or more.", setup.recomputedBlocks));
+    if (setup.recomputedPart != RecomputedPart::Block && setup.unit == UnitKind::Block)
+        return invalidInput("With --unit block a block is recomputed whole; take --unit part or operator to recompute parts of it.");
     if (setup.cluster.nodes < 1 || setup.cluster.gpusPerNode < 1 || setup.cluster.nodes > kMostRanks ||
         setup.cluster.gpusPerNode > kMostRanks || setup.cluster.ranks() > kMostRanks)
         return invalidInput(fmt::format("Cluster {} has {} x {} GPUs; between 1 and {} can be planned.", setup.cluster.name,
@@ -122,7 +124,7 @@ std::vector<OptionCost> unitOptions(const Context& context, const std::vector<Un
     facts.unit = &unit;
     facts.walk = walkUnit(context.setup, unit, context.facts);
     facts.uses = context.uses[index];
-    facts.startsRegion = index == 0 || units[index - 1].layer != unit.layer;
+    facts.startsRegion = startsRegion(context.setup, units, index);
     estimated = false;
     for (const int slices : granularitiesOf(strategies)) {
         ComputeTime sum;
@@ -157,7 +159,7 @@ std::uint64_t signatureOf(const Context& context, const std::vector<Unit>& units
     mix(unit.parameters);
     mix(context.uses[index]);
     mix(isRecomputed(context.setup, unit) ? 1 : 0);
-    mix(index == 0 || units[index - 1].layer != unit.layer ? 1 : 0);
+    mix(startsRegion(context.setup, units, index) ? 1 : 0);
     mix(unit.root ? 1 : 0);
     for (const std::size_t op : unit.operators) {
         const auto& [print, residual, gradient, heldToEnd] = context.facts[op];
@@ -191,7 +193,7 @@ bool alike(const Context& context, const std::vector<Unit>& units, std::size_t a
 {
     const Unit& left = units[a];
     const Unit& right = units[b];
-    const auto starts = [&](std::size_t i) { return i == 0 || units[i - 1].layer != units[i].layer; };
+    const auto starts = [&](std::size_t i) { return startsRegion(context.setup, units, i); };
     // A profile goes by operator, so with one only repeats of the whole table's numbers are found (shareEqualClasses).
     if (context.setup.profile || left.root || right.root || left.operators.size() != right.operators.size() ||
         context.uses[a] != context.uses[b] || isRecomputed(context.setup, left) != isRecomputed(context.setup, right) ||

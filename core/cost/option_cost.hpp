@@ -13,7 +13,7 @@ struct UnitFacts {
     const Unit* unit = nullptr;
     UnitWalk walk;
     std::int64_t uses = 1;                            ///< how often its parameters are gathered in one forward: 1 + units that borrow them
-    bool startsRegion = false;                        ///< first unit of its layer: a recomputed region keeps its input
+    bool startsRegion = false;                        ///< first unit of a recomputed region, which keeps its input
     std::vector<std::pair<int, ComputeTime>> compute; ///< by slices, of one micro-step
 };
 

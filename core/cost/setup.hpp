@@ -19,6 +19,8 @@ class Profile; // core/cost/profile.hpp
 
 /// What is planned as one: each operator, each part (attention, MLP) of a block, or each block.
 enum class UnitKind { Operator, Part, Block };
+/// What of a recomputed block is computed again: all of it, its attention (cross-attention too), or its MLP.
+enum class RecomputedPart { Block, Attention, Mlp };
 enum class MemoryMode { Timeline, Paper };
 enum class TimeMode { Serial, Overlap };
 
@@ -35,11 +37,12 @@ struct Setup {
     AttentionKind attention = AttentionKind::Auto;
     std::optional<double> dropout; ///< empty: the model's own
     UnitKind unit = UnitKind::Operator;
-    std::vector<int> granularities{1, 2, 4, 8}; ///< g to offer for operators that can be split
-    std::vector<std::int64_t> groups;           ///< d to offer; empty: 1, GPUs per node, all ranks
-    std::int64_t recomputedBlocks = 0;          ///< the first so many blocks are recomputed
-    std::optional<Bytes> overhead;              ///< empty: the device's own
-    bool shardExpertsOnDim1 = true;             ///< fsdp2: Shard(1) for experts where there are more ranks than experts (truth: false)
+    std::vector<int> granularities{1, 2, 4, 8};            ///< g to offer for operators that can be split
+    std::vector<std::int64_t> groups;                      ///< d to offer; empty: 1, GPUs per node, all ranks
+    std::int64_t recomputedBlocks = 0;                     ///< the first so many blocks are recomputed
+    RecomputedPart recomputedPart = RecomputedPart::Block; ///< of each of them
+    std::optional<Bytes> overhead;                         ///< empty: the device's own
+    bool shardExpertsOnDim1 = true; ///< fsdp2: Shard(1) for experts where there are more ranks than experts (truth: false)
     MemoryMode memory = MemoryMode::Timeline;
     TimeMode time = TimeMode::Serial;
     std::shared_ptr<const Profile> profile; ///< empty: compute times are estimated

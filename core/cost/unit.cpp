@@ -109,7 +109,20 @@ std::string blockName(const std::string& name)
 
 bool isRecomputed(const Setup& setup, const Unit& unit)
 {
-    return unit.place == Place::Layer && unit.layer >= 0 && unit.layer < setup.recomputedBlocks;
+    if (unit.place != Place::Layer || unit.layer < 0 || unit.layer >= setup.recomputedBlocks)
+        return false;
+    if (setup.recomputedPart == RecomputedPart::Block)
+        return true;
+    if (unit.operators.empty())
+        return false;
+    const std::string& part = setup.model->operators[unit.operators.front()].part;
+    return setup.recomputedPart == RecomputedPart::Mlp ? part == "mlp" : part == "attention" || part == "cross_attention";
+}
+
+bool startsRegion(const Setup& setup, const std::vector<Unit>& units, std::size_t index)
+{
+    return index == 0 || units[index - 1].layer != units[index].layer ||
+           isRecomputed(setup, units[index - 1]) != isRecomputed(setup, units[index]);
 }
 
 Result<std::vector<Unit>> buildUnits(const Setup& setup)

@@ -19,8 +19,11 @@ namespace loadline {
 /// runs; the others still run where they stand, as units without parameters. One rank has no root unit: nothing is gathered.
 Result<std::vector<Unit>> buildUnits(const Setup& setup);
 
-/// True if recomputation is set for this unit's layer: the first `setup.recomputedBlocks` layers.
+/// True if recomputation is set for this unit: `setup.recomputedPart` of the first `setup.recomputedBlocks` layers.
 bool isRecomputed(const Setup& setup, const Unit& unit);
+
+/// True where a run of recomputed units begins: its first unit keeps what it reads.
+bool startsRegion(const Setup& setup, const std::vector<Unit>& units, std::size_t index);
 
 /// The module of an operator's layer: "model.layers.3" of "model.layers.3.mlp.up_proj", up to and with the first number; the whole name if
 /// there is none.

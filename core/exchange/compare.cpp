@@ -53,6 +53,7 @@ void compareSettings(const PlanDocument& before, const PlanDocument& after, std:
     text("optimizer", a.optimizer.name, b.optimizer.name);
     text("runtime", a.rules.name, b.rules.name);
     number("recomputed blocks", a.recomputedBlocks, b.recomputedBlocks);
+    text("recomputed part", std::string(recomputedPartWord(a.recomputedPart)), std::string(recomputedPartWord(b.recomputedPart)));
     text("attention", std::string(attentionWord(a.attention)), std::string(attentionWord(b.attention)));
     text("unit", std::string(unitWord(a.unit)), std::string(unitWord(b.unit)));
     text("memory", std::string(memoryWord(a.memory)), std::string(memoryWord(b.memory)));

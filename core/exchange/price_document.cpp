@@ -74,6 +74,7 @@ std::string priceJson(const PriceDocument& document)
     json["precision"] = document.plan.table.setup.precision.name;
     json["optimizer"] = document.plan.table.setup.optimizer.name;
     json["recomputed_blocks"] = document.plan.table.setup.recomputedBlocks;
+    json["recomputed_part"] = recomputedPartWord(document.plan.table.setup.recomputedPart);
     json["notes"] = document.notes;
     json["operators"] = operatorsJson(document.plan);
     json["provenance"] = {{"model", document.provenance.model},

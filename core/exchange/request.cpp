@@ -35,8 +35,20 @@ constexpr std::array kTimes{Word<TimeMode>{"serial", TimeMode::Serial}, Word<Tim
 constexpr std::array kAttentions{Word<AttentionKind>{"auto", AttentionKind::Auto}, Word<AttentionKind>{"flash", AttentionKind::Flash},
                                  Word<AttentionKind>{"efficient", AttentionKind::Efficient},
                                  Word<AttentionKind>{"math", AttentionKind::Math}, Word<AttentionKind>{"eager", AttentionKind::Eager}};
-constexpr std::array kRecomputes{Word<Recompute>{"off", Recompute::Off}, Word<Recompute>{"auto", Recompute::Auto},
-                                 Word<Recompute>{"all", Recompute::All}};
+constexpr std::array kParts{Word<RecomputedPart>{"block", RecomputedPart::Block},
+                            Word<RecomputedPart>{"attention", RecomputedPart::Attention}, Word<RecomputedPart>{"mlp", RecomputedPart::Mlp}};
+/// What may be recomputed, and of what: `count` parts of `parts`.
+struct Recomputation {
+    Recompute recompute = Recompute::Off;
+    std::size_t count = 1;
+    std::array<RecomputedPart, 3> parts{RecomputedPart::Block, RecomputedPart::Attention, RecomputedPart::Mlp};
+};
+constexpr std::array kRecomputes{Word<Recomputation>{"off", {Recompute::Off}},
+                                 Word<Recomputation>{"auto", {Recompute::Auto}},
+                                 Word<Recomputation>{"all", {Recompute::All}},
+                                 Word<Recomputation>{"attention", {Recompute::Auto, 1, {RecomputedPart::Attention}}},
+                                 Word<Recomputation>{"mlp", {Recompute::Auto, 1, {RecomputedPart::Mlp}}},
+                                 Word<Recomputation>{"parts", {Recompute::Auto, 3}}};
 
 Error wrong(std::string_view flag, std::string_view value, std::string_view expected)
 {
@@ -274,6 +286,16 @@ Result<AttentionKind> resolveAttention(const std::string& word)
     return resolveWord(kAttentions, "--attention", word);
 }
 
+std::string_view recomputedPartWord(RecomputedPart part)
+{
+    return wordOf(kParts, part);
+}
+
+Result<RecomputedPart> resolveRecomputedPart(const std::string& word)
+{
+    return resolveWord(kParts, "recomputed_part", word);
+}
+
 Result<ResolvedRequest> resolveRequest(const RequestOptions& options)
 {
     auto model = resolveModel(options);
@@ -317,7 +339,8 @@ Result<ResolvedRequest> resolveRequest(const RequestOptions& options, std::share
     const auto recompute = resolveWord(kRecomputes, "--recompute", options.recompute);
     if (!recompute)
         return recompute.error();
-    request.recompute = *recompute;
+    request.recompute = recompute->recompute;
+    request.recomputedParts.assign(recompute->parts.begin(), recompute->parts.begin() + static_cast<std::ptrdiff_t>(recompute->count));
     if (options.work) {
         if (*options.work < 1)
             return wrong("--work", std::to_string(*options.work), "a whole number from 1");

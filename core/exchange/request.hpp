@@ -26,8 +26,8 @@ struct RequestOptions {
     std::string accumulation; ///< empty: 1, or auto when a global batch is given
     std::optional<std::int64_t> globalBatch;
     std::string granularity = "1,2,4,8";
-    std::string groups = "auto"; ///< 1, GPUs per node, all ranks
-    std::string recompute = "auto";
+    std::string groups = "auto";    ///< 1, GPUs per node, all ranks
+    std::string recompute = "auto"; ///< whole blocks; or off, all, attention, mlp, parts
     std::string unit = "operator";
     std::string precision = "bf16-mixed"; ///< name or file
     std::string attention = "auto";
@@ -74,6 +74,8 @@ std::string_view unitWord(UnitKind unit);
 std::string_view memoryWord(MemoryMode mode);
 std::string_view timeWord(TimeMode mode);
 std::string_view attentionWord(AttentionKind kind);
+std::string_view recomputedPartWord(RecomputedPart part);
+Result<RecomputedPart> resolveRecomputedPart(const std::string& word);
 Result<UnitKind> resolveUnit(const std::string& word);
 Result<MemoryMode> resolveMemory(const std::string& word);
 Result<TimeMode> resolveTime(const std::string& word);

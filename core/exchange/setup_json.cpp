@@ -138,6 +138,8 @@ Json setupJson(const Setup& setup, const std::vector<Pin>& pins)
     json["granularities"] = setup.granularities;
     json["groups"] = setup.groups;
     json["recomputed_blocks"] = setup.recomputedBlocks;
+    if (setup.recomputedPart != RecomputedPart::Block)
+        json["recomputed_part"] = recomputedPartWord(setup.recomputedPart);
     json["attention"] = attentionWord(setup.attention);
     json["dropout"] = setup.dropout ? Json(*setup.dropout) : Json(nullptr);
     json["overhead_bytes"] = setup.overhead ? Json(setup.overhead->count()) : Json(nullptr);
@@ -165,6 +167,12 @@ Result<SetupAndPins> readSetupJson(const Json& json, std::string_view origin)
     Fields fields(json, fmt::format("{}, setup", origin));
     setup.sequence = fields.whole("sequence", 1, kMostTokens);
     setup.recomputedBlocks = fields.whole("recomputed_blocks", 0, kMostBlocks);
+    if (fields.has("recomputed_part")) {
+        const auto part = resolveRecomputedPart(fields.text("recomputed_part"));
+        if (!part)
+            return fields.fault() ? *fields.fault() : invalidInput(fmt::format("{}, {}", origin, part.error().message));
+        setup.recomputedPart = *part;
+    }
     if (fields.has("dropout") && !json["dropout"].is_null())
         setup.dropout = fields.number("dropout", 0, 1);
     if (fields.has("overhead_bytes") && !json["overhead_bytes"].is_null())

@@ -28,6 +28,8 @@ std::string moduleName(const std::string& operatorName)
 /// The modules of the recomputed layers, in order.
 Result<std::vector<std::string>> recomputedModules(const Setup& setup)
 {
+    if (setup.recomputedPart != RecomputedPart::Block && setup.recomputedBlocks > 0)
+        return unsupported("The plan recomputes parts of blocks, which have no module of their own in PyTorch; plan with --recompute auto");
     std::vector<std::string> modules;
     std::map<std::string, std::set<bool>> said;
     for (const Operator& op : setup.model->operators) {

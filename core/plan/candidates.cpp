@@ -51,6 +51,11 @@ Result<std::vector<Candidate>> candidatesOf(const PlanRequest& request)
     const std::int64_t blocks = setup.model->layerCount();
     Candidate open;
     open.fewestRecomputed = open.mostRecomputed = setup.recomputedBlocks;
+    open.part = request.recompute == Recompute::Off ? setup.recomputedPart : RecomputedPart::Block;
+    const std::vector<RecomputedPart> parts =
+        request.recompute == Recompute::Auto && blocks > 0 ? request.recomputedParts : std::vector{open.part};
+    if (parts.empty())
+        return invalidInput("Nothing of a block may be recomputed; ask for whole blocks, attention or MLP, or for --recompute off.");
     if (request.recompute == Recompute::All)
         open.fewestRecomputed = open.mostRecomputed = blocks;
     if (request.recompute == Recompute::Auto) {
@@ -66,8 +71,16 @@ Result<std::vector<Candidate>> candidatesOf(const PlanRequest& request)
         open.accumulation = setup.accumulation;
         if (request.chooseAccumulation)
             open.accumulation = share / batch;
-        if (open.accumulation >= 1 && fitsGlobalBatch(request, batch, open.accumulation))
-            candidates.push_back(open);
+        if (open.accumulation < 1 || !fitsGlobalBatch(request, batch, open.accumulation))
+            continue;
+        for (const RecomputedPart part : parts) {
+            Candidate candidate = open;
+            candidate.part = part;
+            // No block at all is the same whatever the part: only the first one has it.
+            if (part != parts.front())
+                candidate.fewestRecomputed = 1;
+            candidates.push_back(candidate);
+        }
     }
     if (candidates.empty())
         return invalidInput(
@@ -82,6 +95,7 @@ Setup setupOf(const Setup& setup, const Candidate& candidate, std::int64_t recom
     changed.batch = candidate.batch;
     changed.accumulation = candidate.accumulation;
     changed.recomputedBlocks = recomputed;
+    changed.recomputedPart = candidate.part;
     return changed;
 }
 

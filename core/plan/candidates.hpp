@@ -15,6 +15,7 @@ struct Candidate {
     std::int64_t accumulation = 1;
     std::int64_t fewestRecomputed = 0;
     std::int64_t mostRecomputed = 0;
+    RecomputedPart part = RecomputedPart::Block; ///< of each recomputed block
 
     [[nodiscard]] bool single() const { return fewestRecomputed == mostRecomputed; }
     friend auto operator<=>(const Candidate&, const Candidate&) = default;
@@ -24,7 +25,7 @@ struct Candidate {
 /// give, an accumulation to be chosen without a global batch, numbers below 1.
 Result<std::vector<Candidate>> candidatesOf(const PlanRequest& request);
 
-/// `setup` with the candidate's batch and accumulation and `recomputed` blocks.
+/// `setup` with the candidate's batch, accumulation and part, and `recomputed` blocks.
 Setup setupOf(const Setup& setup, const Candidate& candidate, std::int64_t recomputed);
 
 } // namespace loadline

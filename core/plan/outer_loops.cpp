@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace loadline {
 namespace {
@@ -57,16 +58,22 @@ private:
     {
         std::optional<Error> firstError;
         bool any = false;
+        bool fits = true; // something at the batch before, as far as is known
+        std::int64_t batch = 0;
         for (const Candidate& candidate : candidates) {
+            // Memory only grows with the batch; with a global batch, accumulation changes too and decides as well.
+            const bool larger = candidate.batch != std::exchange(batch, candidate.batch);
+            if ((larger && !fits && m_request.globalBatch == 0) || (any && m_request.limits.stop.stop_requested()))
+                break;
+            fits = fits && !larger;
             bool feasible = true;
             if (auto error = enter(candidate, feasible)) {
                 firstError = firstError ? firstError : error;
+                fits = true;
                 continue;
             }
             any = true;
-            // Memory only grows with the batch; with a global batch, accumulation changes too and decides as well.
-            if ((!feasible && m_request.globalBatch == 0) || m_request.limits.stop.stop_requested())
-                break;
+            fits = fits || feasible;
         }
         return any ? std::nullopt : firstError;
     }

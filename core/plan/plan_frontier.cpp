@@ -26,7 +26,8 @@ namespace {
 
 bool sameSetting(const Setup& a, const Setup& b)
 {
-    return a.batch == b.batch && a.accumulation == b.accumulation && a.recomputedBlocks == b.recomputedBlocks;
+    return a.batch == b.batch && a.accumulation == b.accumulation && a.recomputedBlocks == b.recomputedBlocks &&
+           a.recomputedPart == b.recomputedPart;
 }
 
 double samplesOf(const Setup& setup)

@@ -32,6 +32,7 @@ struct PlanRequest {
     std::int64_t globalBatch = 0;    ///< > 0: batch x accumulation x ranks must equal it
     std::int64_t mostBatch = 64;
     Recompute recompute = Recompute::Off;
+    std::vector<RecomputedPart> recomputedParts{RecomputedPart::Block}; ///< with Recompute::Auto: what of a block may be recomputed
     SearchLimits limits;
 };
 

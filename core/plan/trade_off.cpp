@@ -27,6 +27,21 @@ std::vector<std::int64_t> recomputedCounts(const PlanRequest& request)
     return counts;
 }
 
+std::vector<std::pair<RecomputedPart, std::int64_t>> recomputations(const PlanRequest& request)
+{
+    std::vector<RecomputedPart> parts{RecomputedPart::Block};
+    if (request.recompute == Recompute::Off)
+        parts = {request.setup.recomputedPart};
+    else if (request.recompute == Recompute::Auto)
+        parts = request.recomputedParts;
+    std::vector<std::pair<RecomputedPart, std::int64_t>> all;
+    for (const std::int64_t count : recomputedCounts(request))
+        for (const RecomputedPart part : parts)
+            if (count > 0 || part == parts.front())
+                all.emplace_back(part, count);
+    return all;
+}
+
 /// Sorted by bytes, without points that a leaner one beats.
 std::vector<TradeOffPoint> lowerEnvelope(std::vector<TradeOffPoint> points)
 {
@@ -44,11 +59,12 @@ std::vector<TradeOffPoint> lowerEnvelope(std::vector<TradeOffPoint> points)
 Result<std::vector<TradeOffPoint>> tradeOff(const PlanRequest& request, int steps)
 {
     std::vector<TradeOffPoint> points;
-    for (const std::int64_t count : recomputedCounts(request)) {
+    for (const auto& [part, count] : recomputations(request)) {
         if (request.limits.stop.stop_requested())
             break;
         Setup setup = request.setup;
         setup.recomputedBlocks = count;
+        setup.recomputedPart = part;
         auto table = buildCostTable(setup);
         if (!table)
             return table.error();

@@ -44,8 +44,11 @@ std::vector<Change> changesOf(const PlanRequest& request, const Setup& setup)
     if (setup.batch > 1 && request.globalBatch == 0)
         add("batch 1", [](Setup& changed) { changed.batch = 1; });
     const std::int64_t blocks = setup.model ? setup.model->layerCount() : 0;
-    if (setup.recomputedBlocks < blocks)
-        add(fmt::format("recompute {} blocks", blocks), [blocks](Setup& changed) { changed.recomputedBlocks = blocks; });
+    if (setup.recomputedBlocks < blocks || setup.recomputedPart != RecomputedPart::Block)
+        add(fmt::format("recompute {} blocks", blocks), [blocks](Setup& changed) {
+            changed.recomputedBlocks = blocks;
+            changed.recomputedPart = RecomputedPart::Block;
+        });
     if (setup.cluster.ranks() <= 50'000)
         add(fmt::format("{} ranks", setup.cluster.ranks() * 2), doubleRanks);
     if (changes.size() > 1) {
