@@ -51,7 +51,10 @@ void addSearchFlags(CLI::App& verb, RequestOptions& o)
     verb.add_option("--granularity", o.granularity, "Slices to offer (default 1,2,4,8)")->group(kSearch);
     verb.add_option("--groups", o.groups, "Shard group sizes to offer, like 1,8,64; auto (default): 1, GPUs per node, all ranks")
         ->group(kSearch);
-    verb.add_option("--recompute", o.recompute, "auto (default: as few blocks as the best plan needs), off or all")->group(kSearch);
+    verb.add_option("--recompute", o.recompute,
+                    "auto (default: as few blocks as the best plan needs), off or all; attention, mlp: only those parts of as few blocks; "
+                    "parts: whichever of the three is best")
+        ->group(kSearch);
     verb.add_option("--unit", o.unit, "What is planned as one: operator (default), part or block")->group(kSearch);
     verb.add_option("--memory", o.memory, "timeline (default) or paper: the bound of the OSDP paper")->group(kSearch);
     verb.add_option("--time", o.time, "serial (default) or overlap: which step time is minimised")->group(kSearch);
