@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 namespace loadline {
 namespace {
@@ -46,7 +47,8 @@ Result<Store> openStore(const Arguments& arguments, std::vector<std::string>& wo
     return store;
 }
 
-Result<SavedPlan> loadPlanOrSession(const std::string& fileOrSession, const Arguments& arguments, std::vector<std::string>& words)
+Result<SavedPlan> loadPlanOrSession(const std::string& fileOrSession, const Arguments& arguments, std::vector<std::string>& words,
+                                    SessionId* found)
 {
     std::error_code none;
     if (std::filesystem::exists(fileOrSession, none))
@@ -68,6 +70,8 @@ Result<SavedPlan> loadPlanOrSession(const std::string& fileOrSession, const Argu
         return session.error();
     if (session->plan.empty())
         return invalidInput(fmt::format("session '{}' has no plan yet; plan it first", fileOrSession));
+    if (found != nullptr)
+        *found = *id;
     return readPlan(session->plan, fmt::format("session '{}'", fileOrSession));
 }
 
@@ -102,6 +106,25 @@ Result<std::string> saveAsSession(const Arguments& arguments, const PlanDocument
         return *problem;
     return fmt::format("session {} '{}' is {} in '{}'", session.row.id, session.row.name, known ? "changed" : "saved",
                        store->path().string());
+}
+
+Result<std::string> saveImportedRun(const Arguments& arguments, RunRecord run, const std::vector<StepMetric>& metrics)
+{
+    std::vector<std::string> words; // the session was read a moment ago: what the opening had to say is said
+    auto store = openStore(arguments, words);
+    if (!store)
+        return store.error();
+    const auto outcome = std::exchange(run.outcome, {}); // a run without an outcome has not all its metrics yet
+    const auto id = store->addRun(run);
+    if (!id)
+        return id.error();
+    if (auto problem = store->addMetrics(*id, metrics))
+        return *problem;
+    run.id = *id;
+    run.outcome = outcome;
+    if (auto problem = store->updateRun(run))
+        return *problem;
+    return fmt::format("run {} is kept with session {} in '{}'", *id, run.session, store->path().string());
 }
 
 UnixTime unixNow()

@@ -13,8 +13,12 @@ Result<std::string> storePath(const Arguments& arguments);
 /// Opens it, making it if it is not there; what a person should know about that goes to `words`.
 Result<Store> openStore(const Arguments& arguments, std::vector<std::string>& words);
 
-/// The plan in a file or, if there is no such file, of a session of that name or number.
-Result<SavedPlan> loadPlanOrSession(const std::string& fileOrSession, const Arguments& arguments, std::vector<std::string>& words);
+/// The plan in a file or, if there is no such file, of a session of that name or number, which `session` then is.
+Result<SavedPlan> loadPlanOrSession(const std::string& fileOrSession, const Arguments& arguments, std::vector<std::string>& words,
+                                    SessionId* session = nullptr);
+
+/// Keeps an imported run with its session. Returns a sentence.
+Result<std::string> saveImportedRun(const Arguments& arguments, RunRecord run, const std::vector<StepMetric>& metrics);
 
 /// Saves the answer as a session: the one of that name, or a new one. Returns a sentence.
 Result<std::string> saveAsSession(const Arguments& arguments, const PlanDocument& document, std::vector<std::string>& words);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/plan/stored.hpp"
 #include "app/plan/table.hpp"
 #include "app/plan/verbs.hpp"
 
@@ -10,6 +11,8 @@
 #include "core/export/run_log.hpp"
 
 #include <fmt/format.h>
+
+#include <limits>
 
 namespace loadline {
 namespace {
@@ -68,11 +71,43 @@ std::string checkText(const RunCheck& check, const RunLog& log)
     return text;
 }
 
+/// What the bundle does not measure is NaN, which the store keeps as "not said".
+std::vector<StepMetric> metricsOf(const RunLog& log)
+{
+    const Seconds notSaid(std::numeric_limits<double>::quiet_NaN());
+    std::vector<StepMetric> metrics;
+    metrics.reserve(log.rows.size());
+    for (const auto& row : log.rows)
+        metrics.push_back({row.step, row.rank, row.loss, row.seconds, notSaid, notSaid, notSaid, notSaid,
+                           row.peakAllocated.value_or(Bytes()), row.peakReserved.value_or(Bytes()), row.allGather, row.reduceScatter,
+                           row.allReduce});
+    return metrics;
+}
+
+RunRecord runOf(const RunCheck& check, const RunLog& log, const PlanDocument& document)
+{
+    RunRecord run;
+    run.kind = RunRecord::Kind::Imported;
+    run.started = unixNow();
+    run.ranks = log.ranks;
+    run.outcome = log.finished ? "done" : "failed";
+    run.why = log.finished ? "" : "the lines end before the last step";
+    run.predictedStep = check.predictedSeconds;
+    run.measuredStep = check.seconds;
+    run.predictedPeak = check.predictedAllocated;
+    run.measuredPeak = check.allocated;
+    run.plan = planJson(document);
+    run.result = runCheckJson(check, log);
+    return run;
+}
+
 } // namespace
 
 Result<Answer> runImportRun(const Arguments& arguments)
 {
-    const auto saved = loadPlan(arguments.files[0]);
+    Answer answer;
+    SessionId session = 0;
+    const auto saved = loadPlanOrSession(arguments.files[0], arguments, answer.words, &session);
     if (!saved)
         return saved.error();
     const auto plan = fsdp2Plan(saved->document);
@@ -85,8 +120,15 @@ Result<Answer> runImportRun(const Arguments& arguments)
     if (!log)
         return log.error();
     const RunCheck check = checkRun(plan->plan, *log);
-    Answer answer;
     answer.text = arguments.json ? runCheckJson(check, *log) : checkText(check, *log);
+    if (session == 0)
+        return answer;
+    auto run = runOf(check, *log, saved->document);
+    run.session = session;
+    const auto kept = saveImportedRun(arguments, std::move(run), metricsOf(*log));
+    if (!kept)
+        return kept.error();
+    answer.words.push_back(*kept);
     return answer;
 }
 

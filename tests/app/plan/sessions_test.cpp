@@ -126,6 +126,35 @@ TEST_F(Sessions, ComparingSessionsSaysWhenTheirFiguresCannotBe)
     EXPECT_THAT(none.err, HasSubstr("'nobody' is neither a file nor a session"));
 }
 
+TEST_F(Sessions, AnImportedRunIsKeptWithItsSession)
+{
+    ASSERT_EQ(runPlanner({"plan",    "--model",   "gpt2-xl",     "--cluster", "8xV100-32", "--sequence", "512",
+                          "--batch", "1",         "--precision", "fp32",      "--unit",    "block",      "--budget",
+                          "12GiB",   "--runtime", "fsdp2",       "--save",    "a",         "--store",    store})
+                  .code,
+              0);
+    std::string lines =
+        R"({"loadline-run": 1, "model": "gpt2", "ranks": 8, "batch": 1, "accumulation": 1, "sequence": 512, "reference": false, "devices": [], "versions": {"torch": "2.11.0"}})";
+    for (int step = 1; step <= 3; ++step)
+        for (int rank = 0; rank < 8; ++rank)
+            lines +=
+                "\n{\"step\": " + std::to_string(step) + ", \"rank\": " + std::to_string(rank) +
+                R"(, "loss": 10.5, "seconds": 0.5, "peak_allocated_bytes": 1000, "peak_reserved_bytes": 2000, "all_gather_bytes": 1, "reduce_scatter_bytes": 2, "all_reduce_bytes": 3})";
+    lines += "\n{\"done\": 3}\n";
+    const auto file = folder.write("run.jsonl", lines);
+    const auto run = runPlanner({"import-run", "a", file, "--store", store});
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("run 1 is kept with session 1"));
+    const auto json = Json::parse(sessions({"show", "a", "--json"}).out, nullptr, false);
+    ASSERT_EQ(json["runs"].size(), 1U);
+    EXPECT_EQ(json["runs"][0]["kind"], "imported");
+    EXPECT_EQ(json["runs"][0]["outcome"], "done");
+    EXPECT_EQ(json["runs"][0]["step_seconds"]["measured"], 0.5);
+    EXPECT_FALSE(json["measured_error"].is_null());
+    EXPECT_EQ(runPlanner({"import-run", "a", folder.file("none"), "--store", store}).code, 2);
+    EXPECT_EQ(Json::parse(sessions({"show", "a", "--json"}).out, nullptr, false)["runs"].size(), 1U) << "nothing half kept";
+}
+
 TEST_F(Sessions, WrongWordsAndWrongFilesAreOneSentence)
 {
     ASSERT_EQ(save("a", "1").code, 0);
