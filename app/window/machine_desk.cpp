@@ -245,7 +245,9 @@ void MachineDesk::startRun()
     m_comparison.reset();
     m_resultSaid = false;
     TrainRequest request;
-    request.plan = planJson(documentOf(*m_ran));
+    m_plan = planJson(documentOf(*m_ran));
+    m_started = QDateTime::currentSecsSinceEpoch();
+    request.plan = m_plan;
     request.device = m_runPage->device().toStdString();
     request.steps = m_runPage->steps();
     request.seed = m_runPage->seed();
@@ -333,6 +335,11 @@ void MachineDesk::endRun(const WorkerEnd& end)
         m_runPage->setComparison(m_comparison);
     }
     emit runEnded();
+}
+
+std::int64_t MachineDesk::runRanks() const
+{
+    return m_ran ? m_ran->resolved.request.setup.cluster.ranks() : 0;
 }
 
 std::optional<Profile> MachineDesk::measured() const

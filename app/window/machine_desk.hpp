@@ -45,6 +45,11 @@ public:
     [[nodiscard]] Task task() const { return m_task; }
     [[nodiscard]] Worker& worker() { return *m_worker; }
     [[nodiscard]] const std::shared_ptr<const RunComparison>& comparison() const { return m_comparison; }
+    // The newest run: what it told, when it began (seconds since 1970, UTC), and the plan that ran.
+    [[nodiscard]] const RunTrace& trace() const { return m_trace; }
+    [[nodiscard]] std::int64_t runStarted() const { return m_started; }
+    [[nodiscard]] std::int64_t runRanks() const;
+    [[nodiscard]] const std::string& runPlan() const { return m_plan; }
     /// Operators and links measured in this window, as one profile; empty if nothing was.
     [[nodiscard]] std::optional<Profile> measured() const;
 
@@ -83,6 +88,8 @@ private:
     std::vector<OverlapRow> m_overlaps;
     std::vector<StepRow> m_steps;
     RunTrace m_trace;
+    std::int64_t m_started = 0;
+    std::string m_plan;
     std::shared_ptr<const RunComparison> m_comparison;
     bool m_resultSaid = false;
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/session/documents.hpp"
 #include "app/window/command_line.hpp"
 #include "app/window/main_window.hpp"
 #include "app/window/script.hpp"
@@ -69,6 +70,7 @@ int run(int& argc, char** argv, const CommandLine& line)
         qputenv("QT_SCALE_FACTOR", QByteArray::number(line.scale));
     QApplication app(argc, argv);
     QApplication::setApplicationName(QStringLiteral("loadline"));
+    QGuiApplication::setDesktopFileName(QStringLiteral("org.loadline.Loadline"));
     QApplication::setApplicationVersion(QStringLiteral(LOADLINE_VERSION));
     rememberSystemTheme();
     const bool pictures = !line.screenshotFolder.isEmpty() || !line.script.isEmpty();
@@ -86,7 +88,13 @@ int run(int& argc, char** argv, const CommandLine& line)
     MainWindow window;
     window.resize(line.size);
     window.show();
-    window.openFiles(line.files);
+    // Pictures and scripts leave a person's own store alone, unless they are told which to use.
+    QString store = line.store.isEmpty() ? qEnvironmentVariable("LOADLINE_STORE") : line.store;
+    if (store.isEmpty() && !pictures)
+        store = dataFolder() + QStringLiteral("/loadline.db");
+    if (!store.isEmpty())
+        window.keepIn(store);
+    line.files.isEmpty() ? window.openLast() : window.openFiles(line.files);
     if (!line.compare.isEmpty())
         window.compare(line.compare[0], line.compare[1]);
     ScriptRunner script(&window, lines.split(QLatin1Char('\n')));

@@ -7,6 +7,7 @@
 #include "app/window/machine_desk.hpp"
 #include "app/window/pages.hpp"
 #include "app/window/pictures.hpp"
+#include "app/window/session_desk.hpp"
 #include "app/window/theme.hpp"
 #include "views/charts/budget_handle.hpp"
 #include "views/charts/memory_chart.hpp"
@@ -18,6 +19,7 @@
 #include "views/pages/links_page.hpp"
 #include "views/pages/profile_page.hpp"
 #include "views/pages/run_page.hpp"
+#include "views/pages/sessions_page.hpp"
 #include "views/pages/step_page.hpp"
 #include "views/panels/fact_strip.hpp"
 #include "views/panels/message_bar.hpp"
@@ -41,6 +43,8 @@
 #include <QToolButton>
 #include <QTreeView>
 #include <QVBoxLayout>
+
+#include <utility>
 
 namespace loadline {
 namespace {
@@ -66,6 +70,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Ses
 
 MainWindow::~MainWindow()
 {
+    delete std::exchange(m_sessionDesk, nullptr);
     m_session->stop(); // before the views that its answers are for
 }
 
@@ -127,10 +132,12 @@ void MainWindow::buildLayout()
 
     m_hover = new QLabel(this);
     m_state = new QLabel(this);
+    m_saved = new QLabel(this);
     m_hover->setMinimumWidth(10);
     m_hover->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     statusBar()->addWidget(m_hover, 1);
     statusBar()->addPermanentWidget(m_state);
+    statusBar()->addPermanentWidget(m_saved);
     statusBar()->setSizeGripEnabled(false);
     statusBar()->setContentsMargins(8, 0, 8, 0);
 }
@@ -145,6 +152,8 @@ void MainWindow::addPages()
     m_pages->add(m_run, tr("Run"), QStringLiteral("run"));
     m_compare = new ComparePage(this);
     m_pages->add(m_compare, tr("Compare"), QStringLiteral("compare"));
+    m_sessions = new SessionsPage(this);
+    m_pages->add(m_sessions, tr("Sessions"), QStringLiteral("sessions"));
     m_compareDesk = new CompareDesk(m_compare, this);
     m_machine = new MachineDesk(m_session, m_profile, m_links, m_run, this);
 }
@@ -386,6 +395,24 @@ void MainWindow::openFiles(const QStringList& files)
         m_session, &Session::answered, this, [this, rest] { openFiles(rest); }, Qt::SingleShotConnection);
 }
 
+void MainWindow::keepIn(const QString& file)
+{
+    m_storeFile = file;
+    m_sessionDesk = new SessionDesk(file, m_session, m_machine, m_sessions, this);
+    connect(m_sessionDesk, &SessionDesk::said, m_messages, &MessageBar::showMessage);
+    connect(m_sessionDesk, &SessionDesk::state, this, [this](const QString& words) { m_saved->setText(words); });
+    connect(m_sessionDesk, &SessionDesk::opened, this, [this] { m_pages->show(m_pages->names().first()); });
+    connect(m_sessionDesk, &SessionDesk::nothingToOpen, this, [this] { openFiles({}); });
+    connect(m_sessionDesk, &SessionDesk::compareAsked, this, &MainWindow::compare);
+    connect(m_pages, &Pages::shown, m_sessionDesk,
+            [this](const QString& page) { m_sessionDesk->setSeen(page == QLatin1String("sessions")); });
+}
+
+void MainWindow::openLast()
+{
+    m_sessionDesk != nullptr ? m_sessionDesk->openLast() : openFiles({});
+}
+
 void MainWindow::compare(const QString& a, const QString& b)
 {
     m_compareDesk->openPair(a, b, m_storeFile);
@@ -460,6 +487,7 @@ void MainWindow::dropEvent(QDropEvent* event)
 void MainWindow::closeEvent(QCloseEvent* event)
 {
     m_session->stop();
+    delete std::exchange(m_sessionDesk, nullptr); // writes what waits
     QMainWindow::closeEvent(event);
 }
 

@@ -25,6 +25,8 @@ class OperatorPanel;
 class Pages;
 class ProfilePage;
 class RunPage;
+class SessionDesk;
+class SessionsPage;
 class StepPage;
 
 /// Makes the pages and joins their signals to the session. The one place that knows all of them.
@@ -55,6 +57,12 @@ public:
     [[nodiscard]] LinksPage& linksPage() { return *m_links; }
     [[nodiscard]] RunPage& runPage() { return *m_run; }
     [[nodiscard]] ComparePage& comparePage() { return *m_compare; }
+    /// Keeps everything in the store at `file` from now on.
+    void keepIn(const QString& file);
+    /// Opens the session that was changed last; the sample if there is none.
+    void openLast();
+    [[nodiscard]] SessionsPage& sessionsPage() { return *m_sessions; }
+    [[nodiscard]] SessionDesk* sessionDesk() { return m_sessionDesk; } ///< null: nothing is kept
     /// Two plan files or saved sessions side by side.
     void compare(const QString& a, const QString& b);
     [[nodiscard]] MachineDesk& machine() { return *m_machine; }
@@ -103,9 +111,12 @@ private:
     MachineDesk* m_machine = nullptr;
     ComparePage* m_compare = nullptr;
     CompareDesk* m_compareDesk = nullptr;
+    SessionsPage* m_sessions = nullptr;
+    SessionDesk* m_sessionDesk = nullptr;
     QString m_storeFile; ///< empty: nothing is kept
     QLabel* m_hover = nullptr;
     QLabel* m_state = nullptr;
+    QLabel* m_saved = nullptr;
     PlanPicturePtr m_shown;     ///< newest picture
     PlanPicturePtr m_reference; ///< what "what changed" compares with: the plan before this change
     PlanPicturePtr m_committed; ///< of the inputs as committed last
