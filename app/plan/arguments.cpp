@@ -140,7 +140,9 @@ void addVerbs(CLI::App& app, Arguments& a)
         ->group(kAnswer);
     exporting.add_option("--output", a.output, "A folder (fsdp2), or a file")->group(kAnswer);
     auto& importing = addVerb(app, "import-run", "The JSON lines of a bundle's run beside the prediction, rank by rank");
-    importing.add_option("files", a.files, "A saved plan or session (which keeps the run), and a file of JSON lines")->required()->expected(2);
+    importing.add_option("files", a.files, "A saved plan or session (which keeps the run), and a file of JSON lines")
+        ->required()
+        ->expected(2);
     addStoreFlag(importing, a);
     auto& sessions = addVerb(app, "sessions", "Lists, shows, tags, deletes saved sessions; checks and copies their file");
     sessions.add_option("words", a.files,
