@@ -35,6 +35,13 @@ at::ScalarType typeOf(ComputeMode mode)
     return mode == ComputeMode::Fp32 ? at::kFloat : mode == ComputeMode::Fp16 ? at::kHalf : at::kBFloat16;
 }
 
+/// Lives as long as the process: a process group frees what it was given some time after it is done with it, in a thread of its own.
+MemoryMeter& lastingMeter()
+{
+    static auto* const meter = new MemoryMeter;
+    return *meter;
+}
+
 /// Measures everything of one request; the same decisions on every rank.
 class ProfileRun {
 public:
@@ -44,12 +51,15 @@ public:
           m_start(std::chrono::steady_clock::now())
     {
         device.meter();
-        m_metered = std::make_unique<MeterScope>(m_meter);
         const double sharers = device.shared() ? world.size() : 1;
         m_room = m_agreement.smallest(static_cast<double>(device.memory().free.count()) / sharers / 2);
         if (device.place().is_cpu())
             m_meter.setLimit(Bytes(static_cast<std::int64_t>(m_room)));
     }
+
+    ~ProfileRun() { m_meter.setLimit(Bytes(0)); }
+    ProfileRun(const ProfileRun&) = delete;
+    ProfileRun& operator=(const ProfileRun&) = delete;
 
     void run()
     {
@@ -300,8 +310,8 @@ private:
     const ProfileSink& m_sink;
     Agreement m_agreement;
     std::chrono::steady_clock::time_point m_start;
-    MemoryMeter m_meter;
-    std::unique_ptr<MeterScope> m_metered;
+    MemoryMeter& m_meter = lastingMeter();
+    MeterScope m_metered{m_meter};
     double m_room = 0; ///< bytes of one rank
     std::int64_t m_done = 0;
     std::int64_t m_total = 0;
