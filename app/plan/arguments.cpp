@@ -124,6 +124,10 @@ void addVerbs(CLI::App& app, Arguments& a)
     addStoreFlag(compare, a);
     addAnswerFlags(compare, a, false);
 
+    auto& verdict = addVerb(app, "verdict", "Predicted against measured: a plan beside the lines of its training");
+    verdict.add_option("files", a.files, "A saved plan, and what loadline-device train wrote")->required()->expected(2);
+    addAnswerFlags(verdict, a, false);
+
     auto& solve = addVerb(app, "solve", "The bare search on tables (loadline.problem/1)");
     solve.add_option("problem", a.files, "A problem file")->required()->expected(1);
     solve.add_flag("--frontier", a.wholeFrontier, "Every corner of bytes and time instead of one answer")->group(kAnswer);

@@ -20,7 +20,7 @@ struct Verb {
 constexpr std::array kVerbs{
     Verb{"inspect", runInspect},      Verb{"plan", runPlan},         Verb{"frontier", runFrontier}, Verb{"check", runCheck},
     Verb{"price", runPrice},          Verb{"compare", runCompare},   Verb{"solve", runSolve},       Verb{"export", runExport},
-    Verb{"import-run", runImportRun}, Verb{"sessions", runSessions}, Verb{"list", runList},
+    Verb{"import-run", runImportRun}, Verb{"sessions", runSessions}, Verb{"list", runList},         Verb{"verdict", runVerdict},
 };
 
 /// One line, whatever a file name or a library's message holds.

@@ -32,6 +32,7 @@ Result<Answer> runCompare(const Arguments& arguments);
 Result<Answer> runSolve(const Arguments& arguments);
 Result<Answer> runExport(const Arguments& arguments);
 Result<Answer> runImportRun(const Arguments& arguments);
+Result<Answer> runVerdict(const Arguments& arguments);
 Result<Answer> runSessions(const Arguments& arguments);
 Result<Answer> runList(const Arguments& arguments);
 
