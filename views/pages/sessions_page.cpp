@@ -46,6 +46,9 @@ SessionsPage::SessionsPage(QWidget* parent)
     row->addStretch(1);
     m_undo->hide();
     m_view->setModel(m_model);
+    auto* delegate = new RowDelegate(m_view);
+    delegate->setFirstStrong(false);
+    m_view->setItemDelegate(delegate);
     m_view->setRootIsDecorated(false);
     m_view->setUniformRowHeights(true);
     m_view->setFrameShape(QFrame::NoFrame);
