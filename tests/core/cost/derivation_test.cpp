@@ -69,8 +69,8 @@ void expectEqual(const CostTable& table, std::size_t unit, std::size_t option)
 TEST(Derivation, EqualsEveryOption)
 {
     const std::vector<loadline::Setup> setups{setupOf("gpt-tiny", loadlineRules(), "bf16-mixed", "adamw"),
-                                    setupOf("gpt-tiny", fsdp2Rules(), "fp32", "sgd-momentum"),
-                                    setupOf("gpt-tiny", loadlineRules(), "fp16-mixed", "adafactor")};
+                                              setupOf("gpt-tiny", fsdp2Rules(), "fp32", "sgd-momentum"),
+                                              setupOf("gpt-tiny", loadlineRules(), "fp16-mixed", "adafactor")};
     for (const loadline::Setup& setup : setups) {
         const auto table = buildCostTable(setup);
         ASSERT_TRUE(table) << table.error().message;
