@@ -381,7 +381,8 @@ void MainWindow::pin(bool on)
 
 bool MainWindow::settled() const
 {
-    return !m_compareDesk->busy() && m_session->idle() && m_session->tradeOff(m_session->granularity());
+    return !m_compareDesk->busy() && (m_sessionDesk == nullptr || m_sessionDesk->keeper().idle()) && m_session->idle() &&
+           m_session->tradeOff(m_session->granularity());
 }
 
 void MainWindow::openFiles(const QStringList& files)

@@ -43,6 +43,7 @@ SessionDesk::SessionDesk(const QString& file, Session* session, MachineDesk* mac
     });
     connect(m_session, &Session::historyChanged, this, [this] { m_untouched = m_untouched && !m_session->history().canUndo(); });
     connect(m_machine, &MachineDesk::runEnded, this, &SessionDesk::keepRun);
+    list();
 }
 
 void SessionDesk::joinKeeper()
