@@ -102,8 +102,8 @@ std::string computeCause(const CostTable& table, const RunComparison& comparison
 void addTime(RunComparison& comparison, const CostTable& table, const StepTime& predicted, const WorkerStep& step,
              Seconds predictedOptimizer)
 {
-    const double computing = step.forward.value() + step.backward.value() - step.exposed.value();
-    const double beside = step.seconds.value() - step.forward.value() - step.backward.value() - step.optimizer.value();
+    const double computing = step.forward.value() + step.backward.value();
+    const double beside = step.seconds.value() - computing - step.exposed.value() - step.optimizer.value();
     const auto kind = VerdictTerm::Kind::Time;
     const bool links = table.setup.profile && !table.setup.profile->links().empty();
     comparison.terms.push_back({kind, "forward and backward", (predicted.compute.value() - predictedOptimizer.value()), computing, 0,

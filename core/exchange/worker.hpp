@@ -59,8 +59,8 @@ struct WorkerStep {
     std::int64_t step = 0; ///< from 1
     double loss = 0;       ///< of this rank's sequences
     Seconds seconds;
-    Seconds forward;
-    Seconds backward;
+    Seconds forward;  ///< computing alone
+    Seconds backward; ///< likewise; recomputation included
     Seconds optimizer;
     Seconds exposed; ///< waited for communication
     Bytes peak;      ///< allocated, in this step

@@ -54,7 +54,6 @@ struct Trained {
                     step.optimizer += plan.cost(unit).step;
                 }
                 step.exposed = time.exposed;
-                step.backward += time.exposed;
                 step.seconds = time.overlapped;
                 step.peak = plan.peak;
                 step.traffic = stepTraffic(plan.table, plan.choice);
