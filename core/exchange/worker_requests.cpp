@@ -19,7 +19,7 @@ constexpr std::string_view kOrigin = "the request";
 
 std::string deviceAt(Fields& fields)
 {
-    const auto device = fields.text("device", "cpu");
+    auto device = fields.text("device", "cpu");
     if (!fields.fault() && device != "cpu" && device != "cuda")
         fields.fail("device", fmt::format("is '{}'; write cpu or cuda", device.substr(0, 60)));
     return device;
