@@ -58,7 +58,7 @@ Worker::~Worker()
 
 QString Worker::program()
 {
-    const QString named = qEnvironmentVariable("LOADLINE_DEVICE");
+    QString named = qEnvironmentVariable("LOADLINE_DEVICE");
     if (!named.isEmpty())
         return named;
     const QString beside = QDir(QCoreApplication::applicationDirPath()).filePath(kName);
