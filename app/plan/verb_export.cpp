@@ -4,7 +4,9 @@
 #include "app/plan/verbs.hpp"
 
 #include "core/base/json.hpp"
+#include "core/exchange/html_report.hpp"
 #include "core/export/bundle.hpp"
+#include "core/export/foreign.hpp"
 #include "core/export/tables.hpp"
 #include "core/model/reader.hpp"
 
@@ -14,6 +16,8 @@
 
 namespace loadline {
 namespace {
+
+constexpr int kReportBudgets = 60; ///< of the trade-off's curve on the page
 
 /// The Hugging Face configuration that goes with a bundle: the one given, else the bundled one that the plan was made of. Empty if
 /// there is none.
@@ -40,6 +44,22 @@ Result<std::string> configOf(const Arguments& arguments, const PlanDocument& doc
     return text;
 }
 
+Result<Exported> taken(Result<ForeignExport> made)
+{
+    if (!made)
+        return made.error();
+    return std::move(made->exported);
+}
+
+/// The page, with the trade-off of the plan's own batch.
+Result<Exported> htmlExport(const PlanDocument& document)
+{
+    const auto planner = Planner::prepare(document.outcome.plan->table, document.pins);
+    if (!planner)
+        return planner.error();
+    return Exported{{{"plan.html", htmlReport(document, planner->tradeOff(kReportBudgets)), false}}, {}};
+}
+
 Result<Exported> makeExport(const Arguments& arguments, const PlanDocument& document)
 {
     if (arguments.format == "fsdp2") {
@@ -50,11 +70,20 @@ Result<Exported> makeExport(const Arguments& arguments, const PlanDocument& docu
     }
     if (!document.outcome.plan)
         return invalidInput("The file says that no plan fits, so there is nothing to export; plan with a larger budget");
+    if (arguments.format == "deepspeed")
+        return taken(deepspeedExport(document));
+    if (arguments.format == "galvatron")
+        return taken(galvatronExport(document));
+    if (arguments.format == "accelerate")
+        return taken(accelerateExport(document));
+    if (arguments.format == "html")
+        return htmlExport(document);
     if (arguments.format == "csv")
         return Exported{{{"plan.csv", planCsv(*document.outcome.plan), false}}, {}};
     if (arguments.format == "json")
         return Exported{{{"plan.json", planJson(document), false}}, {}};
-    return invalidInput(fmt::format("--format is '{}'; give fsdp2, csv or json", arguments.format.substr(0, 40)));
+    return invalidInput(
+        fmt::format("--format is '{}'; give fsdp2, deepspeed, galvatron, accelerate, html, csv or json", arguments.format.substr(0, 40)));
 }
 
 std::string exportText(const Arguments& arguments, const Exported& exported)

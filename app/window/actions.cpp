@@ -34,6 +34,7 @@ Actions::Actions(QMainWindow* window) : QObject(window)
         themes->addAction(theme);
     }
     themeSystem->setChecked(true);
+    palette = make(tr("Run a command\u2026"), QStringLiteral("Ctrl+K"), tr("Every command, by some letters of its name"));
     keys = make(tr("Keys"), QStringLiteral("?"), tr("All keys"));
     about = make(tr("About Loadline"), {}, {});
 }
@@ -58,7 +59,7 @@ void Actions::fillMenus(QMainWindow* window)
     viewMenu->addActions({wholeDevice, findOperator});
     viewMenu->addMenu(tr("Theme"))->addActions({themeSystem, themeLight, themeDark});
     window->menuBar()->addMenu(tr("Plan"))->addActions({pin, focusBudget});
-    window->menuBar()->addMenu(tr("Help"))->addActions({keys, about});
+    window->menuBar()->addMenu(tr("Help"))->addActions({palette, keys, about});
 }
 
 void Actions::fillToolBar(QToolBar* bar) const

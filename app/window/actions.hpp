@@ -30,6 +30,7 @@ public:
     QAction* themeSystem;
     QAction* themeLight;
     QAction* themeDark;
+    QAction* palette;
     QAction* keys;
     QAction* about;
     QMenu* viewMenu = nullptr; ///< once fillMenus has run

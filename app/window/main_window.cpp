@@ -21,9 +21,11 @@
 #include "views/pages/run_page.hpp"
 #include "views/pages/sessions_page.hpp"
 #include "views/pages/step_page.hpp"
+#include "views/panels/command_palette.hpp"
 #include "views/panels/fact_strip.hpp"
 #include "views/panels/message_bar.hpp"
 #include "views/panels/operator_panel.hpp"
+#include "views/panels/shortcut_sheet.hpp"
 #include "views/panels/stop_slider.hpp"
 
 #include <QAction>
@@ -212,7 +214,12 @@ void MainWindow::joinSession()
     connect(m_step, &StepPage::hovered, this, hover);
     connect(m_choice, &ChoicePage::hovered, this, hover);
     connect(m_operators, &OperatorPanel::hovered, this, hover);
-    connect(m_operators, &OperatorPanel::unitsChosen, m_step, &StepPage::frameUnits);
+    connect(m_details, &DetailTabs::hovered, this, hover);
+    connect(m_operators, &OperatorPanel::unitsChosen, this, [this](const std::vector<std::size_t>& units) {
+        m_step->frameUnits(units);
+        if (!units.empty())
+            m_details->showUnit(units.front());
+    });
     connect(m_choice, &ChoicePage::unitsChosen, this, [this](const std::vector<std::size_t>& units) {
         if (!units.empty())
             m_operators->showUnit(units.front());
@@ -242,6 +249,7 @@ void MainWindow::joinActions()
     connect(m_actions->themeSystem, &QAction::triggered, this, [] { applyTheme(Theme::System); });
     connect(m_actions->themeLight, &QAction::triggered, this, [] { applyTheme(Theme::Light); });
     connect(m_actions->themeDark, &QAction::triggered, this, [] { applyTheme(Theme::Dark); });
+    connect(m_actions->palette, &QAction::triggered, this, &MainWindow::showPalette);
     connect(m_actions->keys, &QAction::triggered, this, &MainWindow::showKeys);
     connect(m_actions->about, &QAction::triggered, this, &MainWindow::showAbout);
 }
@@ -354,8 +362,14 @@ void MainWindow::showTradeOff()
     const TradeOffAnswerPtr stair = m_session->tradeOff(m_session->granularity());
     const Plan* plan = answer->outcome->plan ? &*answer->outcome->plan : nullptr;
     m_choice->setTradeOff(pictureOf(stair, answer->device), plan ? plan->table.setup.batch : answer->resolved.request.setup.batch);
-    if (stair)
-        m_details->setBaselines(stair->baselines);
+    if (!stair)
+        return;
+    m_details->setBaselines(stair->baselines);
+    std::vector<Bytes> detents;
+    for (const TradeOffPoint& point : stair->stair)
+        detents.push_back(point.peak);
+    for (BudgetHandle* handle : {m_step->memory()->handle(), m_choice->tradeOff()->handle()})
+        handle->setDetents(detents);
 }
 
 void MainWindow::showHistory()
@@ -509,19 +523,29 @@ void MainWindow::choosePicture()
         m_messages->showMessage(text(done.error().message));
 }
 
+void MainWindow::showPalette()
+{
+    std::vector<QAction*> actions;
+    for (QAction* action : m_actions->findChildren<QAction*>()) {
+        if (action != m_actions->palette)
+            actions.push_back(action);
+    }
+    if (m_palette == nullptr)
+        m_palette = new CommandPalette(this);
+    m_palette->openWith(actions);
+}
+
 void MainWindow::showKeys()
 {
-    QStringList lines;
-    for (const QAction* action : m_actions->findChildren<QAction*>()) {
-        if (!action->shortcut().isEmpty())
-            lines << QStringLiteral("%1\t%2").arg(action->shortcut().toString(QKeySequence::NativeText),
-                                                  action->toolTip().section(QStringLiteral(" ("), 0, 0));
-    }
-    lines << tr(
-        "On the budget line: arrows 0.1 GiB, with Shift 0.01 GiB, Page keys 1 GiB, Home least feasible, End device, Return types a value, "
-        "Esc during a drag goes back");
-    QMessageBox box(QMessageBox::NoIcon, tr("Keys"), lines.join(QLatin1Char('\n')), QMessageBox::Close, this);
-    box.exec();
+    const auto found = m_actions->findChildren<QAction*>();
+    const KeyGroup line{tr("On the budget line"),
+                        {{tr("arrows"), tr("0.1 GiB; with Shift 0.01 GiB")},
+                         {tr("Page up, Page down"), tr("1 GiB")},
+                         {tr("Home, End"), tr("least feasible, the device")},
+                         {tr("Return"), tr("type a value")},
+                         {tr("Ctrl"), tr("no rest at steps while dragging")},
+                         {tr("Esc"), tr("back, during a drag")}}};
+    ShortcutSheet(std::vector<KeyGroup>{keysOf(tr("Commands"), {found.begin(), found.end()}), line}, this).exec();
 }
 
 void MainWindow::showAbout()

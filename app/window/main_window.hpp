@@ -14,6 +14,7 @@ class Actions;
 class BudgetHandle;
 class ChoicePage;
 class Choosers;
+class CommandPalette;
 class DetailTabs;
 class CompareDesk;
 class ComparePage;
@@ -92,6 +93,7 @@ private:
     void pin(bool on);
     void chooseFile();
     void choosePicture();
+    void showPalette();
     void showKeys();
     void showAbout();
 
@@ -113,7 +115,8 @@ private:
     CompareDesk* m_compareDesk = nullptr;
     SessionsPage* m_sessions = nullptr;
     SessionDesk* m_sessionDesk = nullptr;
-    QString m_storeFile; ///< empty: nothing is kept
+    QString m_storeFile;                 ///< empty: nothing is kept
+    CommandPalette* m_palette = nullptr; ///< once it was asked for
     QLabel* m_hover = nullptr;
     QLabel* m_state = nullptr;
     QLabel* m_saved = nullptr;

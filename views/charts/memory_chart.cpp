@@ -56,10 +56,11 @@ MemoryChart::MemoryChart(QWidget* parent)
 {
     setAccessibleName(tr("Memory over one step"));
     plot()->yAxis->setTicker(QSharedPointer<GibTicker>::create());
-    plot()->yAxis->setRange(0, 1);
+    plot()->yAxis->setRange(0, double(std::int64_t{8} << 30)); // until there is a plan
     plot()->xAxis->setTicker(QSharedPointer<QCPAxisTickerText>::create());
     makeItems();
     MemoryChart::restyle();
+    fillItems();
 }
 
 void MemoryChart::makeItems()

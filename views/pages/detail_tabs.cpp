@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/pages/detail_tabs.hpp"
 
+#include "views/charts/stream_chart.hpp"
 #include "views/format/text.hpp"
 #include "views/models/baseline_model.hpp"
 #include "views/panels/cell_delegates.hpp"
+#include "views/panels/operator_details.hpp"
 
 #include <QHeaderView>
 #include <QPlainTextEdit>
@@ -13,13 +15,19 @@
 namespace loadline {
 
 DetailTabs::DetailTabs(QWidget* parent)
-    : QTabWidget(parent), m_baselines(new BaselineModel(this)), m_table(new QTreeView(this)), m_notes(new QPlainTextEdit(this))
+    : QTabWidget(parent), m_baselines(new BaselineModel(this)), m_table(new QTreeView(this)), m_operator(new OperatorDetails(this)),
+      m_streams(new StreamChart(this)), m_notes(new QPlainTextEdit(this))
 {
     setDocumentMode(true);
     tabBar()->setDrawBase(false);
     tabBar()->setExpanding(false);
     addTab(m_table, tr("Baselines"));
+    addTab(m_operator, tr("Operator"));
+    addTab(m_streams, tr("Two streams"));
     addTab(m_notes, tr("Notes"));
+    connect(this, &QTabWidget::currentChanged, this, &DetailTabs::fillOperator);
+    connect(m_operator, &OperatorDetails::hovered, this, &DetailTabs::hovered);
+    connect(m_streams, &Chart::hovered, this, &DetailTabs::hovered);
     m_table->setModel(m_baselines);
     m_table->setItemDelegate(new RowDelegate(m_table));
     m_table->setRootIsDecorated(false);
@@ -40,10 +48,26 @@ DetailTabs::DetailTabs(QWidget* parent)
 void DetailTabs::setPicture(const PlanPicturePtr& picture)
 {
     m_baselines->setPicture(picture);
+    m_picture = picture;
+    m_streams->setPicture(picture);
+    fillOperator();
     const Plan* plan = picture ? picture->plan() : nullptr;
     const QString words = plan ? notesOf(*plan).join(QLatin1Char('\n')) : QString();
     if (plan && words != m_notes->toPlainText())
         m_notes->setPlainText(words);
+}
+
+void DetailTabs::showUnit(std::size_t unit)
+{
+    m_unit = unit;
+    fillOperator();
+}
+
+/// Only while it is seen: its formulas cost a pass over the model.
+void DetailTabs::fillOperator()
+{
+    if (currentWidget() == m_operator && m_unit && m_picture && m_picture->plan())
+        m_operator->setUnit(m_picture, *m_unit, std::nullopt);
 }
 
 void DetailTabs::setBaselines(std::vector<Baseline> baselines)

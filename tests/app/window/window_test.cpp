@@ -7,13 +7,17 @@
 #include "core/base/text.hpp"
 #include "views/charts/budget_handle.hpp"
 #include "views/charts/memory_chart.hpp"
+#include "views/charts/stream_chart.hpp"
 #include "views/charts/time_chart.hpp"
 #include "views/charts/trade_off_chart.hpp"
 #include "views/format/text.hpp"
 #include "views/models/operator_tree_model.hpp"
 #include "views/pages/choice_page.hpp"
+#include "views/pages/detail_tabs.hpp"
 #include "views/pages/step_page.hpp"
+#include "views/panels/command_palette.hpp"
 #include "views/panels/fact_strip.hpp"
+#include "views/panels/operator_details.hpp"
 #include "views/panels/operator_panel.hpp"
 #include "views/panels/stop_slider.hpp"
 
@@ -339,4 +343,25 @@ TEST(Program, RefusesWithOneSentence)
         ASSERT_TRUE(program.waitForFinished(kPatience));
         EXPECT_EQ(program.exitCode(), 2);
     }
+}
+
+TEST_F(Window, APaletteRunsCommandsAndTheSelectedOperatorShowsItsFormulas)
+{
+    open(QStringLiteral("gpt-tiny"));
+    m_window.actions().palette->trigger();
+    auto* palette = m_window.findChild<CommandPalette*>();
+    ASSERT_NE(palette, nullptr);
+    QTest::keyClicks(palette->field(), QStringLiteral("whole device"));
+    ASSERT_FALSE(palette->shownWords().isEmpty());
+    EXPECT_EQ(palette->shownWords().first(), m_window.actions().wholeDevice->text());
+    QTest::keyClick(palette->field(), Qt::Key_Return);
+    EXPECT_TRUE(m_window.actions().wholeDevice->isChecked());
+
+    DetailTabs& tabs = m_window.details();
+    tabs.setCurrentWidget(tabs.operatorDetails());
+    m_window.operators().showUnit(5);
+    const Plan& plan = *m_window.session().committed()->outcome->plan;
+    EXPECT_TRUE(tabs.operatorDetails()->heading().startsWith(text(plan.table.units[5].name)));
+    tabs.setCurrentWidget(tabs.streams());
+    EXPECT_DOUBLE_EQ(tabs.streams()->lanes()->end(), plan.time.overlapped.value());
 }
