@@ -89,8 +89,11 @@ Result<Exported> makeExport(const Arguments& arguments, const PlanDocument& docu
 std::string exportText(const Arguments& arguments, const Exported& exported)
 {
     std::string text = fmt::format("Written to {}:", arguments.output);
-    for (const auto& file : exported.files)
-        text += ' ' + file.name;
+    if (exported.files.size() == 1)
+        text.pop_back(); // the output is the file itself
+    else
+        for (const auto& file : exported.files)
+            text += ' ' + file.name;
     text += '\n';
     for (const auto& note : exported.notes)
         text += wrapped("- " + note, "  ");
