@@ -103,7 +103,7 @@ void readRow(Line& line, RunLog& log)
     row.reduceScatter = line.bytes("reduce_scatter_bytes").value_or(Bytes());
     row.allReduce = line.bytes("all_reduce_bytes").value_or(Bytes());
     if (!line.problem())
-        log.rows.push_back(std::move(row));
+        log.rows.push_back(row);
 }
 
 } // namespace
