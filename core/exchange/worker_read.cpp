@@ -62,9 +62,9 @@ int rankAt(Fields& fields)
     return static_cast<int>(fields.whole("rank", 0, kMostRank));
 }
 
-WorkerHello readHello(Fields& fields)
+WorkerHello readHello(Fields& fields, const Json& json)
 {
-    return {static_cast<int>(fields.whole("loadline-device", 1, std::numeric_limits<int>::max())), fields.text("version", "")};
+    return {static_cast<int>(fields.whole("loadline-device", 1, std::numeric_limits<int>::max())), wordsAt(fields, json, "version")};
 }
 
 WorkerProgress readProgress(Fields& fields, const Json& json)
@@ -233,7 +233,7 @@ Result<std::optional<WorkerEvent>> readEvent(std::string_view line)
         return std::optional<WorkerEvent>(WorkerProfileLine{std::string(line)});
     std::optional<WorkerEvent> event;
     if (json.contains("loadline-device")) {
-        const auto hello = readHello(fields);
+        const auto hello = readHello(fields, json);
         if (!fields.fault() && hello.protocol != kWorkerProtocol)
             return unsupported(
                 fmt::format("loadline-device {} speaks protocol {}, but this Loadline speaks {}; install both from one version",

@@ -8,6 +8,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <algorithm>
+#include <csignal>
 
 namespace loadline {
 namespace {
@@ -120,6 +121,7 @@ private:
 
 CommunicatorPtr joinGloo(const Rendezvous& rendezvous)
 {
+    std::signal(SIGPIPE, SIG_IGN); // writing to a rank that has died is an error to be told, not the end of this one
     const bool oneMachine = rendezvous.host == "127.0.0.1" || rendezvous.localRanks == rendezvous.ranks;
     return std::make_unique<GlooCommunicator>(joinStore(rendezvous), rendezvous.rank, rendezvous.ranks, oneMachine, rendezvous.timeout);
 }
