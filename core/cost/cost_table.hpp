@@ -32,6 +32,7 @@ struct OptionCost {
     Bytes recomputed;         ///< activations that recomputation brings back, from then to the end of this unit's backward
     Bytes recomputeTransient; ///< all that is alive only while its forward is computed again
     Bytes input;              ///< the tensor it reads: alive while it is gathered, before it runs
+    Bytes gatherTemporary;    ///< alive in the gather alone: what is not cut along dimension 0 is put in order through a copy
     Bytes forwardBuffer;      ///< what a gather in flight holds beside the neighbour in forward
     Bytes backwardBuffer;     ///< likewise in backward; 0 if the copy is kept
     Bytes reduceBuffer;       ///< gradient being reduced while the next unit's backward runs (one slice)
@@ -39,6 +40,7 @@ struct OptionCost {
     Bytes fullGradient;       ///< full gradient of the largest slice: what a later use of tied parameters adds
     Bytes backwardGradient;   ///< the part of `backwardTransient` that is full gradient (for the chart)
     Bytes heldGradient;       ///< full gradient from its backward to the end of backward (root unit)
+    Bytes averaged;           ///< its gradient as replicas averaged it, in the reduction's type, from its backward to the end of backward
     Bytes keptToEnd;          ///< gathered copy from the start of forward to the end of backward (root unit)
     Bytes finalBuffer;        ///< what the root unit's reduction at the end of backward adds
 

@@ -114,6 +114,7 @@ void addCopies(OptionCost& cost, const Draft& draft)
             cost.gathered = std::max(cost.gathered, copy);
         else
             cost.kept += copy;
+        cost.gatherTemporary = std::max(cost.gatherTemporary, bytesOf(slice.acrossRows, width));
         const bool ahead = draft.rules().gatherAheadForward > 0 || draft.rules().forwardKeepsBuffer;
         if (ahead)
             cost.forwardBuffer = std::max(cost.forwardBuffer, copy);
@@ -137,6 +138,10 @@ void addReduction(OptionCost& cost, const Draft& draft)
     const Bytes buffer = draft.rules().scatterBuffers > 0   ? bytesOf(padded, precision.reduced) * draft.rules().scatterBuffers
                          : converts && !draft.addsInPlace() ? bytesOf(padded, precision.reduced)
                                                             : Bytes();
+    if (precision.reduced != precision.weight && draft.rules().keepsAveraged)
+        for (const SliceSizes& slice : draft.slices)
+            if (!slice.sharded || draft.strategy.group < draft.ranks())
+                cost.averaged += bytesOf(slice.localTrainable, precision.reduced);
     if (draft.inRoot()) {
         cost.finalBuffer = buffer;
         return;
@@ -146,7 +151,7 @@ void addReduction(OptionCost& cost, const Draft& draft)
     const Bytes full = bytesOf(padded, precision.gathered);
     const Bytes reducing = buffer > Bytes() ? buffer : full;
     const Bytes fresh = cost.gradients;
-    cost.reduceTransient = std::max(full + buffer, reducing + fresh) + draft.facts.walk.input;
+    cost.reduceTransient = std::max(full + buffer, reducing + fresh + cost.averaged) + draft.facts.walk.input;
     if (draft.rules().reductionOverlapsNext)
         cost.reduceBuffer = reducing;
 }
@@ -165,6 +170,8 @@ void addActivations(OptionCost& cost, const Draft& draft)
         const Bytes input = draft.facts.startsRegion ? walk.input : Bytes();
         cost.saved = input;
         cost.recomputed = walk.saved + walk.casts - (walk.savesInput ? std::min(input, walk.saved) : Bytes());
+        if (draft.rules().recomputeKeepsGathered && draft.strategy.slices > 1) // the other slices' copies come back with them
+            cost.recomputed += bytesOf(draft.sum(&SliceSizes::padded), draft.precision().gathered) - cost.gathered;
         cost.forwardTransient = gathers + walk.forwardUnsaved;
         cost.recomputeTransient = cost.gathered + walk.forward + partialSum;
     } else {

@@ -51,13 +51,16 @@ void addParameter(SliceSizes& sizes, const Setup& setup, const Operator& op, con
     if (full == 0)
         return;
     std::int64_t local = full;
+    bool acrossRows = false;
     if (group > 1 && setup.rules.padsDimension0 && !shape.empty()) {
         const std::size_t dimension = shardDimension(setup, op, shape, group);
         shape[dimension] = ceilDiv(shape[dimension], group);
         local = product(shape);
+        acrossRows = dimension > 0;
     }
     sizes.local += local;
     sizes.padded += local * group;
+    sizes.acrossRows += acrossRows ? local * group : 0;
     if (parameter.trainable) {
         sizes.localTrainable += local;
         sizes.paddedTrainable += local * group;

@@ -17,6 +17,7 @@ struct SliceSizes {
     std::int64_t trainable = 0;       ///< of them
     std::int64_t padded = 0;          ///< what a gather makes: whole shards of every rank
     std::int64_t paddedTrainable = 0; ///< what a reduction reads
+    std::int64_t acrossRows = 0;      ///< of `padded`, what is not cut along dimension 0
     std::int64_t local = 0;           ///< stored by the rank that stores most
     std::int64_t localTrainable = 0;
     std::int64_t localFactors = 0; ///< rows and columns of a factored second moment (Adafactor), trainable parameters only

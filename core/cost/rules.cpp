@@ -35,6 +35,7 @@ RuntimeRules fsdp2Rules()
     rules.padsDimension0 = true;
     rules.replicatedCopies = true;
     rules.rootStaysGathered = true;
+    rules.keepsAveraged = true; // FSDPParamGroup._all_reduce_state, until finalize_backward
     rules.recomputeKeepsGathered = true;
     return rules;
 }

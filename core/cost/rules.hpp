@@ -22,6 +22,7 @@ struct RuntimeRules {
     bool gradientsStay = false;           ///< reduced gradients are never dropped between steps
     bool embeddingsSkipBackward = false;  ///< an embedding is not gathered for its backward, which does not read it
     bool rootStaysGathered = false;       ///< operators outside blocks are one unit that is kept from forward to the end of backward
+    bool keepsAveraged = false;           ///< what replicas averaged in another type stays beside its conversion to the end of backward
     bool recomputeKeepsGathered = false;  ///< all units of a recomputed region stay gathered together; no third gather
     bool stepsInPieces = false;           ///< the optimizer takes no temporary of the size of its parameters
     bool replicatedIsRootUnit = false;    ///< osdp-release: "DP" is gathered once, reduce-scattered, and its optimizer is sharded

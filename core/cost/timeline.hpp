@@ -37,15 +37,18 @@ struct Timeline {
 ///     base          overhead + constant + sum_j (parameters + optimizer + steadyGradients + keptToEnd)
 ///     forward i     base + sum_{j<i} (saved + kept)
 ///                   + max( saved_i + kept_i + forwardTransient_i + beside,                     it runs
-///                          gathered_i + kept_i + forwardBuffer_i + input_i + beside )           it is gathered (gatherBuffers 2)
+///                          gathered_i + kept_i + forwardBuffer_i + gatherTemporary_i + input_i + beside )   it is gathered (gatherBuffers
+///                          2)
 ///       beside      forwardBuffer of the next rules.gatherAheadForward units that hold parameters; with forwardKeepsBuffer also
 ///                   that of the last one before i (while i is gathered, and while i runs if i holds no parameters)
-///     backward i    base + sum_{j>i} (gradients - steadyGradients + heldGradient) + sum_{j<i} (saved + kept)
+///     backward i    base + sum_{j>i} (gradients - steadyGradients + averaged + heldGradient) + sum_{j<i} (saved + kept)
 ///                   + sum_{j<i in i's recomputed region} (recomputed + gathered if rules.recomputeKeepsGathered)
 ///                   + max( saved_i + kept_i + recomputed_i + backwardTransient_i + ahead + behind,                  it runs
-///                          saved_i + kept_i + recomputed_i + gatheredBackward_i + backwardBuffer_i + behind,        it is gathered
-///                          reduceTransient_i + ahead )                                                              it is reduced
-///       ahead       backwardBuffer of the next rules.gatherAheadBackward units below i that hold parameters
+///                          saved_i + kept_i + recomputed_i + gatheredBackward_i + backwardBuffer_i + gatherTemporary_i + behind,   it is
+///                          gathered (if it is) reduceTransient_i + ahead )                                                              it
+///                          is reduced
+///       ahead       backwardBuffer of the next rules.gatherAheadBackward units below i that hold parameters; those of i's recomputed
+///                   region add nothing where rules.recomputeKeepsGathered, for they are gathered already
 ///       behind      reduceBuffer of the last unit above i that holds parameters, if rules.reductionOverlapsNext
 ///     recompute i   as backward of the region's last unit, with the region's units up to i recomputed and
 ///                   recomputeTransient_i instead of backwardTransient

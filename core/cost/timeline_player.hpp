@@ -123,7 +123,7 @@ private:
             run.add(Category::Gathered, holder ? std::max(Bytes(), ahead - cost.innerForward()) : ahead + leftOver);
             if (rules().gatherBuffers > 1 && holder) {
                 Sum start = before;
-                start.add(Category::Gathered, cost.gathered + cost.forwardBuffer + leftOver + ahead);
+                start.add(Category::Gathered, cost.gathered + cost.forwardBuffer + cost.gatherTemporary + leftOver + ahead);
                 start.add(Category::Activations, cost.input);
                 if (!cost.strategy.reshardAfterForward)
                     start.add(Category::Gathered, cost.kept);
@@ -139,15 +139,27 @@ private:
 
     // --- backward --------------------------------------------------------------------------------------------
 
-    /// backwardBuffer of the next units below `i` that hold parameters; `below` is the first of them + 1.
-    [[nodiscard]] Bytes aheadBackward(std::size_t below) const
+    /// In one recomputed region, all of which is gathered before its backward begins.
+    [[nodiscard]] bool gatheredTogether(std::size_t i, std::size_t below) const
+    {
+        if (!rules().recomputeKeepsGathered)
+            return false;
+        for (std::size_t j = below; j <= i; ++j)
+            if (!option(j).strategy.recompute || m_table.units[j].layer != m_table.units[i].layer)
+                return false;
+        return true;
+    }
+
+    /// backwardBuffer of the next units below `i` that hold parameters and are not gathered yet; `below` is the first of them + 1.
+    [[nodiscard]] Bytes aheadBackward(std::size_t i, std::size_t below) const
     {
         Bytes sum;
         int found = 0;
         for (; below > 0 && found < rules().gatherAheadBackward; --below) {
             if (!holds(below - 1))
                 continue;
-            sum += option(below - 1).backwardBuffer;
+            if (!gatheredTogether(i, below - 1))
+                sum += option(below - 1).backwardBuffer;
             ++found;
         }
         return sum;
@@ -212,7 +224,7 @@ private:
             const bool holder = holds(i);
             while (below > 0 && (below > i || !holds(below - 1)))
                 --below;
-            const Bytes ahead = aheadBackward(below);
+            const Bytes ahead = aheadBackward(i, below);
             if (startsRegion(i))
                 playRecompute(visit, i, ahead + behind);
             if (cost.strategy.recompute)
@@ -233,6 +245,8 @@ private:
                 if (cost.strategy.recompute)
                     addRecomputed(start, cost, false);
                 start.add(Category::Gathered, cost.gatheredBackward + cost.backwardBuffer + behind);
+                if (cost.backwardBuffer > Bytes())
+                    start.add(Category::Gathered, cost.gatherTemporary);
                 consider(run, start);
             }
             if (cost.reduceTransient > Bytes()) {
@@ -245,7 +259,7 @@ private:
 
             m_now.add(Category::Gradients, cost.heldGradient);
             if (!m_table.units[i].root)
-                m_now.add(Category::Gradients, cost.gradients - cost.steadyGradients);
+                m_now.add(Category::Gradients, cost.gradients - cost.steadyGradients + cost.averaged);
             if (holder)
                 behind = rules().reductionOverlapsNext ? cost.reduceBuffer : Bytes();
         }
@@ -265,7 +279,7 @@ private:
             held += cost.heldGradient;
             kept += cost.keptToEnd;
             if (m_table.units[i].root)
-                fresh += cost.gradients - cost.steadyGradients;
+                fresh += cost.gradients - cost.steadyGradients + cost.averaged;
         }
         if (buffer == Bytes())
             return;

@@ -50,7 +50,7 @@ private:
         return sum([&](std::size_t j) {
             if (j <= i)
                 return Bytes();
-            return of(j).heldGradient + (root(j) ? Bytes() : of(j).gradients - of(j).steadyGradients);
+            return of(j).heldGradient + (root(j) ? Bytes() : of(j).gradients - of(j).steadyGradients + of(j).averaged);
         });
     }
     [[nodiscard]] Bytes lent(std::size_t i, bool withGradient) const
@@ -80,7 +80,8 @@ private:
         int left = rules().gatherAheadBackward;
         for (std::size_t j = i; j-- > 0 && left > 0;)
             if (holds(j)) {
-                total += of(j).backwardBuffer;
+                const bool there = rules().recomputeKeepsGathered && sameRegion(j, i);
+                total += there ? Bytes() : of(j).backwardBuffer;
                 --left;
             }
         return total;
@@ -114,7 +115,8 @@ private:
         Bytes most = before + own.saved + own.kept + own.forwardTransient + lent(i, false) + beside;
         if (rules().gatherBuffers > 1 && holds(i)) {
             const Bytes kept = own.strategy.reshardAfterForward ? Bytes() : own.kept;
-            most = std::max(most, before + own.gathered + own.forwardBuffer + kept + own.input + leftFromLastGather(i) + ahead);
+            most = std::max(most, before + own.gathered + own.forwardBuffer + own.gatherTemporary + kept + own.input +
+                                      leftFromLastGather(i) + ahead);
         }
         return most;
     }
@@ -150,8 +152,9 @@ private:
         const Bytes alive = base() + gradientsAfter(i) + savedBefore(i) + broughtBackBefore(i);
         const Bytes recomputed = own.strategy.recompute ? own.recomputed : Bytes();
         Bytes most = alive + own.saved + own.kept + recomputed + own.backwardTransient + lent(i, true) + beside;
+        const Bytes ordered = own.backwardBuffer > Bytes() ? own.gatherTemporary : Bytes();
         if (rules().gatherBuffers > 1 && holds(i))
-            most = std::max(most, alive + own.saved + own.kept + recomputed + own.gatheredBackward + own.backwardBuffer + behind);
+            most = std::max(most, alive + own.saved + own.kept + recomputed + own.gatheredBackward + own.backwardBuffer + ordered + behind);
         if (own.reduceTransient > Bytes())
             most = std::max(most, alive + own.reduceTransient + ahead);
         return most;
@@ -173,8 +176,10 @@ private:
         const Bytes buffers = sum([&](std::size_t j) { return of(j).finalBuffer; });
         if (buffers == Bytes())
             return {};
-        const Bytes shards = sum([&](std::size_t j) { return root(j) ? Bytes() : of(j).gradients - of(j).steadyGradients; });
-        const Bytes fresh = sum([&](std::size_t j) { return root(j) ? of(j).gradients - of(j).steadyGradients : Bytes(); });
+        const Bytes shards =
+            sum([&](std::size_t j) { return root(j) ? Bytes() : of(j).gradients - of(j).steadyGradients + of(j).averaged; });
+        const Bytes fresh =
+            sum([&](std::size_t j) { return root(j) ? of(j).gradients - of(j).steadyGradients + of(j).averaged : Bytes(); });
         const Bytes held = sum([&](std::size_t j) { return of(j).heldGradient; });
         const Bytes kept = sum([&](std::size_t j) { return of(j).keptToEnd; });
         if (rules().replicatedIsRootUnit)

@@ -33,7 +33,7 @@ public:
     [[nodiscard]] std::int64_t after(std::size_t u, std::size_t i) const
     {
         const OptionCost& c = cost(u, i);
-        return c.heldGradient.count() + (unit(u).root ? 0 : (c.gradients - c.steadyGradients).count());
+        return c.heldGradient.count() + (unit(u).root ? 0 : (c.gradients - c.steadyGradients + c.averaged).count());
     }
     /// What a recomputed unit holds while later units of its region run backward.
     [[nodiscard]] std::int64_t broughtBack(std::size_t u, std::size_t i) const

@@ -63,7 +63,11 @@ void addNeighbours(const MemoryEvents& events, MemoryTerms& terms, std::size_t p
     for (std::size_t u = pivot; u-- > 0 && found < events.rules().gatherAheadBackward;) {
         if (!events.holds(u))
             continue;
-        most.all += addPersist(terms, u, [&](std::size_t i) { return events.cost(u, i).backwardBuffer.count(); });
+        const bool near = events.rules().recomputeKeepsGathered && events.unit(u).layer == events.unit(pivot).layer;
+        most.all += addPersist(terms, u, [&](std::size_t i) { // a unit of the pivot's recomputed region is gathered already
+            const OptionCost& cost = events.cost(u, i);
+            return near && cost.strategy.recompute ? 0 : cost.backwardBuffer.count();
+        });
         ++found;
     }
 }

@@ -30,7 +30,7 @@ bool plausible(Bytes bytes)
 }
 
 /// All that an option can add to any event.
-std::array<Bytes, 21> bytesOf(const OptionCost& cost)
+std::array<Bytes, 23> bytesOf(const OptionCost& cost)
 {
     return {cost.parameters,
             cost.optimizer,
@@ -46,6 +46,8 @@ std::array<Bytes, 21> bytesOf(const OptionCost& cost)
             cost.stepTransient,
             cost.recomputed,
             cost.recomputeTransient,
+            cost.gatherTemporary,
+            cost.averaged,
             cost.forwardBuffer,
             cost.backwardBuffer,
             cost.reduceBuffer,

@@ -99,6 +99,8 @@ def apply_plan(model, plan, *, device_type=None, meshes=None):
         model.to(DTYPES[plan["precision"]["weight"]])
     owners = check_names(model, plan)
     tied = tied_places(model)
+    # Experts beyond as many ranks as there are experts. By identity: wrappers change names.
+    across = {id(parameter) for name, parameter in model.named_parameters() if name in set(plan["dimension_1"])}
 
     covers = [cover(model, set(unit["parameters"]), owners) for unit in plan["units"]]
     for unit, modules in zip(plan["units"], covers):
@@ -114,21 +116,19 @@ def apply_plan(model, plan, *, device_type=None, meshes=None):
 
     if ranks > 1:
         device_type = device_type or ("cuda" if torch.cuda.is_available() else "cpu")
-        shard(model, plan, covers, meshes or Meshes(ranks, device_type))
+        shard(model, plan, covers, meshes or Meshes(ranks, device_type), across)
     for places in tied:
         if len({id(getattr(module, name)) for module, name in places}) > 1:
             raise PlanError("Weights that were tied no longer are; keep all their modules in the root unit.")
     return model
 
 
-def shard(model, plan, covers, meshes):
-    """fully_shard for every unit, children before parents, and for the root last."""
+def shard(model, plan, covers, meshes, across):
+    """fully_shard for every unit, children before parents, and for the root last. `across`: ids of parameters cut along dimension 1."""
     kind = plan["precision"]
     mixed = MixedPrecisionPolicy()
     if kind["compute"] != kind["weight"] or kind["reduce"] != kind["compute"]:
         mixed = MixedPrecisionPolicy(param_dtype=DTYPES[kind["compute"]], reduce_dtype=DTYPES[kind["reduce"]])
-    rows = set(plan["dimension_1"])  # experts beyond as many ranks as there are experts: cut along dimension 1
-    across = {id(p) for name, p in model.named_parameters(remove_duplicate=False) if name in rows}
 
     def placement(parameter):
         return Shard(1) if id(parameter) in across else None
