@@ -37,16 +37,15 @@ struct Timeline {
 ///     base          overhead + constant + sum_j (parameters + optimizer + steadyGradients + keptToEnd)
 ///     forward i     base + sum_{j<i} (saved + kept)
 ///                   + max( saved_i + kept_i + forwardTransient_i + beside,                     it runs
-///                          gathered_i + kept_i + forwardBuffer_i + gatherTemporary_i + input_i + beside )   it is gathered (gatherBuffers
-///                          2)
+///                          gathered_i + kept_i + forwardBuffer_i + gatherTemporary_i + input_i + beside )   it is gathered
 ///       beside      forwardBuffer of the next rules.gatherAheadForward units that hold parameters; with forwardKeepsBuffer also
 ///                   that of the last one before i (while i is gathered, and while i runs if i holds no parameters)
 ///     backward i    base + sum_{j>i} (gradients - steadyGradients + averaged + heldGradient) + sum_{j<i} (saved + kept)
 ///                   + sum_{j<i in i's recomputed region} (recomputed + gathered if rules.recomputeKeepsGathered)
 ///                   + max( saved_i + kept_i + recomputed_i + backwardTransient_i + ahead + behind,                  it runs
-///                          saved_i + kept_i + recomputed_i + gatheredBackward_i + backwardBuffer_i + gatherTemporary_i + behind,   it is
-///                          gathered (if it is) reduceTransient_i + ahead )                                                              it
-///                          is reduced
+///                          saved_i + kept_i + recomputed_i + gatheredBackward_i + backwardBuffer_i + gatherTemporary_i + behind, gathered
+///                          reduceTransient_i + ahead )                                              it is reduced
+///       it is gathered: only with gatherBuffers 2, and in backward gatherTemporary only if it is gathered there at all
 ///       ahead       backwardBuffer of the next rules.gatherAheadBackward units below i that hold parameters; those of i's recomputed
 ///                   region add nothing where rules.recomputeKeepsGathered, for they are gathered already
 ///       behind      reduceBuffer of the last unit above i that holds parameters, if rules.reductionOverlapsNext

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -51,6 +52,14 @@ Result<ForeignExport> finished(const std::vector<Candidate>& candidates, const P
     result.exported.notes = lostDecisions(before, best->plan, document.outcome.budget, program);
     result.plan = std::move(best->plan);
     return result;
+}
+
+/// These formats recompute whole layers.
+std::optional<Error> partsRefused(const Setup& setup, std::string_view program)
+{
+    if (setup.recomputedPart == RecomputedPart::Block || setup.recomputedBlocks == 0)
+        return {};
+    return unsupported(fmt::format("{} recomputes whole layers, and the plan only a part of each; plan with --recompute auto", program));
 }
 
 Error nothingPlanned()
@@ -240,6 +249,8 @@ Result<ForeignExport> galvatronExport(const PlanDocument& document)
     if (!document.outcome.plan)
         return nothingPlanned();
     const Plan& plan = *document.outcome.plan;
+    if (auto problem = partsRefused(plan.table.setup, "Galvatron"))
+        return *problem;
     if (plan.table.setup.model->layerCount() == 0)
         return unsupported("The model has no layers, which is all that Galvatron's file speaks of; export to fsdp2");
     std::vector<Candidate> candidates;
@@ -255,6 +266,8 @@ Result<ForeignExport> accelerateExport(const PlanDocument& document)
     if (!document.outcome.plan)
         return nothingPlanned();
     Setup setup = document.outcome.plan->table.setup;
+    if (auto problem = partsRefused(setup, "Accelerate"))
+        return *problem;
     setup.rules = fsdp2Rules();
     const auto before = project(*document.outcome.plan, setup); // what the plan costs under the rules of the program that runs the file
     if (!before)
