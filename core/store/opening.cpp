@@ -21,21 +21,20 @@ struct Header {
     bool empty = false; ///< no tables
 };
 
+/// One statement, so that all three are of the same moment: another program may be making the file just now.
 Result<Header> readHeader(Database& database)
 {
     Header header;
-    const auto application = database.integer("PRAGMA application_id");
-    if (!application)
-        return application.error();
-    const auto version = database.integer("PRAGMA user_version");
-    if (!version)
-        return version.error();
-    const auto tables = database.integer("SELECT count(*) FROM sqlite_schema");
-    if (!tables)
-        return tables.error();
-    header.application = application->value_or(0);
-    header.version = version->value_or(0);
-    header.empty = tables->value_or(0) == 0;
+    const auto problem =
+        database.each("SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version),"
+                      " count(*) FROM sqlite_schema",
+                      {}, [&](const SqlRow& row) {
+                          header.application = row.integer(0);
+                          header.version = row.integer(1);
+                          header.empty = row.integer(2) == 0;
+                      });
+    if (problem)
+        return *problem;
     return header;
 }
 
@@ -65,12 +64,25 @@ std::optional<Error> integrityCheck(Database& database, bool& damaged)
     return {};
 }
 
-/// Write-ahead log, so that readers and a writer do not wait for each other; every commit is on the disk before it returns.
-std::optional<Error> setPragmas(Database& database)
+/// SQLite's busy handler does not wait for this change, since two that wait for each other would wait for ever: so here it is tried again.
+std::optional<Error> switchToLog(Database& database, int patienceMilliseconds)
 {
-    const auto mode = database.text("PRAGMA journal_mode = WAL");
-    if (!mode)
-        return mode.error();
+    constexpr int kPause = 5;
+    for (int waited = 0;; waited += kPause) {
+        const auto mode = database.text("PRAGMA journal_mode = WAL");
+        if (mode)
+            return {};
+        if ((sqlite3_errcode(database.handle()) & 0xff) != SQLITE_BUSY || waited >= patienceMilliseconds)
+            return mode.error();
+        sqlite3_sleep(kPause);
+    }
+}
+
+/// Write-ahead log, so that readers and a writer do not wait for each other; every commit is on the disk before it returns.
+std::optional<Error> setPragmas(Database& database, int patienceMilliseconds)
+{
+    if (auto problem = switchToLog(database, patienceMilliseconds))
+        return problem;
     return database.script("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 1000;");
 }
 
@@ -118,7 +130,7 @@ Attempt openToWrite(const fs::path& path, const StoreOptions& options, std::span
     }
     if (store.database.onlyReadable() || header->version > static_cast<std::int64_t>(steps.size()))
         return {std::nullopt, std::nullopt, false, true};
-    if (auto problem = setPragmas(store.database))
+    if (auto problem = setPragmas(store.database, options.busyMilliseconds))
         return failed(store.database, *problem);
     bool damaged = false;
     if (auto problem = integrityCheck(store.database, damaged)) {
