@@ -6,27 +6,65 @@
 #include <c10/core/impl/alloc_cpu.h>
 #include <c10/util/Exception.h>
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 
 namespace loadline {
+
+class MemoryMeter::Counts {
+public:
+    /// False, having counted nothing, if a positive `bytes` is more than the limit lets in.
+    bool add(MemoryCategory category, std::int64_t bytes)
+    {
+        const std::int64_t now = total.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+        const std::int64_t most = limit.load(std::memory_order_relaxed);
+        if (most > 0 && bytes > 0 && now > most) {
+            total.fetch_sub(bytes, std::memory_order_relaxed);
+            return false;
+        }
+        alive[static_cast<std::size_t>(category)].fetch_add(bytes, std::memory_order_relaxed);
+        std::int64_t before = peak.load(std::memory_order_relaxed);
+        while (now > before && !peak.compare_exchange_weak(before, now, std::memory_order_relaxed)) {}
+        if (now > before)
+            rememberPeak();
+        return true;
+    }
+
+    void rememberPeak()
+    {
+        for (std::size_t i = 0; i < kMemoryCategories; ++i)
+            atPeak[i].store(alive[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    }
+
+    std::array<std::atomic<std::int64_t>, kMemoryCategories> alive{};
+    std::array<std::atomic<std::int64_t>, kMemoryCategories> atPeak{};
+    std::atomic<std::int64_t> total{0};
+    std::atomic<std::int64_t> peak{0};
+    std::atomic<std::int64_t> limit{0};
+};
+
 namespace {
+
+using Counts = MemoryMeter::Counts;
 
 thread_local MemoryMeter* ownMeter = nullptr;
 std::atomic<MemoryMeter*> everybodysMeter{nullptr};
 
-MemoryMeter* currentMeter()
+/// Empty: nobody counts.
+std::shared_ptr<Counts> currentCounts()
 {
-    return ownMeter != nullptr ? ownMeter : everybodysMeter.load(std::memory_order_relaxed);
+    const MemoryMeter* meter = ownMeter != nullptr ? ownMeter : everybodysMeter.load(std::memory_order_relaxed);
+    return meter != nullptr ? meter->counts() : nullptr;
 }
 
 thread_local MemoryCategory currentCategory = MemoryCategory::Activations;
 
 /// Stands before each block; as long as c10's alignment, which tensors rely on.
 struct alignas(64) Header {
-    MemoryMeter* meter;
+    std::shared_ptr<Counts> counts;
     std::int64_t bytes;
     MemoryCategory category;
 };
@@ -41,10 +79,11 @@ public:
         if (bytes == 0)
             return {nullptr, nullptr, &release, c10::Device(c10::DeviceType::CPU)};
         const auto counted = static_cast<std::int64_t>(bytes);
-        MemoryMeter* meter = currentMeter();
-        TORCH_CHECK_WITH(OutOfMemoryError, meter == nullptr || meter->add(currentCategory, counted), "out of memory: no room for ", bytes,
+        auto counts = currentCounts();
+        TORCH_CHECK_WITH(OutOfMemoryError, counts == nullptr || counts->add(currentCategory, counted), "out of memory: no room for ", bytes,
                          " bytes more");
-        auto* header = new (block(bytes + sizeof(Header), meter, counted)) Header{meter, counted, currentCategory};
+        void* memory = block(bytes + sizeof(Header), counts.get(), counted);
+        auto* header = new (memory) Header{std::move(counts), counted, currentCategory};
         void* data = header + 1;
         return {data, data, &release, c10::Device(c10::DeviceType::CPU)};
     }
@@ -54,13 +93,13 @@ public:
     void copy_data(void* to, const void* from, std::size_t bytes) const override { std::memcpy(to, from, bytes); }
 
 private:
-    static void* block(std::size_t size, MemoryMeter* meter, std::int64_t counted)
+    static void* block(std::size_t size, Counts* counts, std::int64_t counted)
     {
         try {
             return c10::alloc_cpu(size);
         } catch (...) {
-            if (meter != nullptr)
-                meter->add(currentCategory, -counted);
+            if (counts != nullptr)
+                counts->add(currentCategory, -counted);
             throw;
         }
     }
@@ -70,8 +109,8 @@ private:
         if (data == nullptr)
             return;
         Header* header = static_cast<Header*>(data) - 1;
-        if (header->meter != nullptr)
-            header->meter->add(header->category, -header->bytes);
+        if (header->counts != nullptr)
+            header->counts->add(header->category, -header->bytes);
         std::destroy_at(header);
         c10::free_cpu(header);
     }
@@ -81,7 +120,7 @@ constexpr std::uint8_t kPriority = 100; ///< above libtorch's own
 
 /// Blocks of other allocators, which have no room for a header of ours.
 struct Elsewhere {
-    MemoryMeter* meter;
+    std::shared_ptr<Counts> counts;
     std::int64_t bytes;
     MemoryCategory category;
 };
@@ -100,6 +139,8 @@ void MemoryMeter::install()
     c10::SetCPUAllocator(&allocator, kPriority);
 }
 
+MemoryMeter::MemoryMeter() : m_counts(std::make_shared<Counts>()) {}
+
 MemoryMeter::~MemoryMeter()
 {
     if (ownMeter == this)
@@ -108,35 +149,17 @@ MemoryMeter::~MemoryMeter()
     everybodysMeter.compare_exchange_strong(self, nullptr);
 }
 
-bool MemoryMeter::add(MemoryCategory category, std::int64_t bytes)
-{
-    const std::int64_t total = m_total.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    const std::int64_t limit = m_limit.load(std::memory_order_relaxed);
-    if (limit > 0 && bytes > 0 && total > limit) {
-        m_total.fetch_sub(bytes, std::memory_order_relaxed);
-        return false;
-    }
-    m_alive[static_cast<std::size_t>(category)].fetch_add(bytes, std::memory_order_relaxed);
-    std::int64_t peak = m_peak.load(std::memory_order_relaxed);
-    while (total > peak && !m_peak.compare_exchange_weak(peak, total, std::memory_order_relaxed)) {}
-    if (total > peak) {
-        for (std::size_t i = 0; i < kMemoryCategories; ++i)
-            m_atPeak[i].store(m_alive[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
-    }
-    return true;
-}
-
 void MemoryMeter::taken(const void* block, std::size_t bytes)
 {
-    MemoryMeter* meter = currentMeter();
-    if (meter == nullptr)
+    auto counts = currentCounts();
+    if (counts == nullptr)
         return;
-    const Elsewhere entry{meter, static_cast<std::int64_t>(bytes), currentCategory};
+    const Elsewhere entry{std::move(counts), static_cast<std::int64_t>(bytes), currentCategory};
     {
         const std::lock_guard lock(elsewhereMutex);
         elsewhere()[block] = entry;
     }
-    entry.meter->add(entry.category, entry.bytes);
+    entry.counts->add(entry.category, entry.bytes);
 }
 
 void MemoryMeter::freed(const void* block)
@@ -147,17 +170,17 @@ void MemoryMeter::freed(const void* block)
         const auto found = elsewhere().find(block);
         if (found == elsewhere().end())
             return;
-        entry = found->second;
+        entry = std::move(found->second);
         elsewhere().erase(found);
     }
-    entry.meter->add(entry.category, -entry.bytes);
+    entry.counts->add(entry.category, -entry.bytes);
 }
 
 CategoryBytes MemoryMeter::alive() const
 {
     CategoryBytes bytes;
     for (std::size_t i = 0; i < kMemoryCategories; ++i)
-        bytes[i] = Bytes(m_alive[i].load(std::memory_order_relaxed));
+        bytes[i] = Bytes(m_counts->alive[i].load(std::memory_order_relaxed));
     return bytes;
 }
 
@@ -165,15 +188,29 @@ CategoryBytes MemoryMeter::atPeak() const
 {
     CategoryBytes bytes;
     for (std::size_t i = 0; i < kMemoryCategories; ++i)
-        bytes[i] = Bytes(m_atPeak[i].load(std::memory_order_relaxed));
+        bytes[i] = Bytes(m_counts->atPeak[i].load(std::memory_order_relaxed));
     return bytes;
+}
+
+Bytes MemoryMeter::total() const
+{
+    return Bytes(m_counts->total.load(std::memory_order_relaxed));
+}
+
+Bytes MemoryMeter::peak() const
+{
+    return Bytes(m_counts->peak.load(std::memory_order_relaxed));
+}
+
+void MemoryMeter::setLimit(Bytes limit)
+{
+    m_counts->limit.store(limit.count(), std::memory_order_relaxed);
 }
 
 void MemoryMeter::resetPeak()
 {
-    m_peak.store(m_total.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    for (std::size_t i = 0; i < kMemoryCategories; ++i)
-        m_atPeak[i].store(m_alive[i].load(std::memory_order_relaxed), std::memory_order_relaxed);
+    m_counts->peak.store(m_counts->total.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    m_counts->rememberPeak();
 }
 
 MeterScope::MeterScope(MemoryMeter& meter, MeterReach reach) : m_reach(reach), m_before(ownMeter), m_elsewhere(everybodysMeter.load())

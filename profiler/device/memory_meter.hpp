@@ -5,9 +5,9 @@
 #include "core/cost/timeline.hpp"
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace loadline {
 
@@ -21,24 +21,27 @@ public:
     /// Puts the counting allocator in front of libtorch's own. Before the first tensor whose bytes are to be seen; again is harmless.
     static void install();
 
-    MemoryMeter() = default;
+    /// What is counted. Blocks share it with their meter: Gloo's threads may drop a tensor after the meter is gone.
+    class Counts;
+
+    MemoryMeter();
     ~MemoryMeter();
     MemoryMeter(const MemoryMeter&) = delete;
     MemoryMeter& operator=(const MemoryMeter&) = delete;
 
     [[nodiscard]] CategoryBytes alive() const;
-    [[nodiscard]] Bytes total() const { return Bytes(m_total.load(std::memory_order_relaxed)); }
+    [[nodiscard]] Bytes total() const;
     /// Most that was alive since the last `resetPeak`, and its categories (as they were at that moment).
-    [[nodiscard]] Bytes peak() const { return Bytes(m_peak.load(std::memory_order_relaxed)); }
+    [[nodiscard]] Bytes peak() const;
     [[nodiscard]] CategoryBytes atPeak() const;
     void resetPeak();
 
     /// With a limit an allocation that would exceed it throws c10::OutOfMemoryError, as a GPU's allocator does; 0: none. CPU only: a GPU
     /// has a limit of its own.
-    void setLimit(Bytes limit) { m_limit.store(limit.count(), std::memory_order_relaxed); }
+    void setLimit(Bytes limit);
 
-    /// For the allocator. `add` returns false, having counted nothing, if a positive `bytes` is too much.
-    bool add(MemoryCategory category, std::int64_t bytes);
+    /// For the allocator.
+    [[nodiscard]] const std::shared_ptr<Counts>& counts() const { return m_counts; }
 
     /// For allocators elsewhere (a GPU's): a block begins, in the thread that asks for it, and ends, in any. Blocks that no meter saw begin
     /// are skipped.
@@ -46,11 +49,7 @@ public:
     static void freed(const void* block);
 
 private:
-    std::array<std::atomic<std::int64_t>, kMemoryCategories> m_alive{};
-    std::array<std::atomic<std::int64_t>, kMemoryCategories> m_atPeak{};
-    std::atomic<std::int64_t> m_total{0};
-    std::atomic<std::int64_t> m_peak{0};
-    std::atomic<std::int64_t> m_limit{0};
+    std::shared_ptr<Counts> m_counts;
 };
 
 /// Thread: allocations of this thread. Process: of this thread and of all that have no meter of their own; on a GPU autograd runs the

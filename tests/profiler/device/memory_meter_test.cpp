@@ -63,3 +63,20 @@ TEST(MemoryMeter, AllocationsOutsideAScopeAreNotCounted)
     const at::Tensor tensor = at::ones({64});
     EXPECT_EQ(meter.total(), Bytes(0));
 }
+
+TEST(MemoryMeter, ABlockMayOutliveItsMeter)
+{
+    // Gloo's threads drop a tensor at a moment of their own.
+    MemoryMeter::install();
+    at::Tensor tensor;
+    auto meter = std::make_unique<MemoryMeter>();
+    const std::weak_ptr<MemoryMeter::Counts> counts = meter->counts();
+    {
+        const MeterScope scope(*meter);
+        tensor = at::ones({64});
+    }
+    meter.reset();
+    EXPECT_FALSE(counts.expired());
+    tensor = at::Tensor();
+    EXPECT_TRUE(counts.expired());
+}
