@@ -24,6 +24,9 @@ struct StepTime {
     Seconds communication;
     Seconds exposed;                    ///< overlapped - compute: communication that compute does not hide
     std::vector<Seconds> exposedByUnit; ///< sums to `exposed`
+
+    /// The one that a time mode minimises.
+    [[nodiscard]] Seconds in(TimeMode mode) const { return mode == TimeMode::Overlap ? overlapped : serial; }
 };
 
 /// One linear pass over two streams, equal to the recurrence in docs/time-model.md. A gather is issued as many units

@@ -51,7 +51,7 @@ Baseline pricedBaseline(const CostTable& table, Bytes budget, std::string name, 
     Baseline result;
     result.name = std::move(name);
     result.peak = plannedPeak(table, choice);
-    result.objective = stepTime(table, choice).serial;
+    result.objective = stepTime(table, choice).in(table.setup.time);
     result.shortBy = std::max(result.peak - std::max(budget, Bytes()), Bytes());
     result.choice = std::move(choice);
     result.note = std::move(note);

@@ -136,8 +136,8 @@ private:
             if (!form)
                 return;
             const std::int64_t before = m_result.lowerBound;
-            m_forms.push_back(std::make_unique<MemoryForm>(*std::move(form)));
-            const auto candidate = bound(*m_forms.back());
+            m_result.forms.push_back(std::make_shared<MemoryForm>(*std::move(form)));
+            const auto candidate = bound(*m_result.forms.back());
             if (!candidate)
                 return;
             consider(repaired(m_state.space, m_rows, *candidate, m_budget));
@@ -232,7 +232,6 @@ private:
     SearchResult m_result;
     KnapsackPlan m_last;
     EventRows m_rows;
-    std::vector<std::unique_ptr<MemoryForm>> m_forms; ///< made in this search
     const MemoryForm* m_binding = nullptr;
     std::optional<PricedChoice> m_bindingCandidate;
 };

@@ -3,7 +3,9 @@
 
 #include "core/plan/planner_state.hpp"
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace loadline {
 
@@ -13,6 +15,7 @@ struct SearchResult {
     double ticksPerByte = 0;          ///< shadow price
     std::int64_t work = 0;
     bool cancelled = false;
+    std::vector<std::shared_ptr<const MemoryForm>> forms; ///< that this search made beside the state's, of several events each
 };
 
 /// The fastest choice whose planned peak stays within `budget`, with a bound (docs/planning.md). Deterministic.

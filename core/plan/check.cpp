@@ -154,7 +154,7 @@ private:
         compare("The time of compute", plan().time.compute, compute);
         compare("The time of communication", plan().time.communication, communication);
         compare("The serial step time", plan().time.serial, m_check.serial);
-        compare("The objective", plan().objective, m_check.serial);
+        compare("The objective", plan().objective, table.setup.time == TimeMode::Overlap ? m_check.overlapped : m_check.serial);
         compare("The overlapped step time", plan().time.overlapped, m_check.overlapped);
         compare("The exposed communication", plan().time.exposed, time.exposed);
         if (m_check.peak > m_outcome.budget)

@@ -55,7 +55,7 @@ Result<MemoryForm> MemoryForm::make(const SearchSpace& space, const MemoryTerms&
 MemoryForm::Solution MemoryForm::solve(const SearchSpace& space, Bytes budget, const SearchLimits& limits) const
 {
     Solution solution;
-    solution.plan = m_knapsack.solve(room(budget), limits);
+    solution.plan = m_knapsack.solve(capacity(budget), limits);
     solution.plan.multiplier *= static_cast<double>(m_scale);
     if (solution.plan.picks.size() != m_members.size())
         return solution;
@@ -100,7 +100,7 @@ Bytes MemoryForm::value(const SearchSpace& space, const Choice& choice) const
 
 std::int64_t MemoryForm::relaxedBound(Bytes budget) const
 {
-    return m_knapsack.relaxedBound(room(budget));
+    return m_knapsack.relaxedBound(capacity(budget));
 }
 
 } // namespace loadline

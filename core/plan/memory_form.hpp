@@ -29,6 +29,19 @@ public:
     /// The form's value for one choice, of `scale` steps.
     [[nodiscard]] Bytes value(const SearchSpace& space, const Choice& choice) const;
 
+    /// Units of one class have equal terms. Options stand in the order of the unit's group.
+    [[nodiscard]] std::size_t classOf(std::size_t unit) const { return m_classOfUnit[unit]; }
+    [[nodiscard]] const std::vector<KnapsackOption>& optionsOf(std::size_t unit) const
+    {
+        return m_knapsack.classes()[m_classOfUnit[unit]].options;
+    }
+    [[nodiscard]] std::int64_t scale() const { return m_scale; }
+    /// What sum of persist + largest transient may come to; -1: nothing fits.
+    [[nodiscard]] std::int64_t capacity(Bytes budget) const
+    {
+        return std::max((budget * m_scale - m_constant).count(), std::int64_t{-1});
+    }
+
     /// No choice needs less; from the form alone.
     [[nodiscard]] Bytes leastBudget() const { return m_least; }
 
@@ -37,8 +50,6 @@ public:
 
 private:
     explicit MemoryForm(Knapsack knapsack) : m_knapsack(std::move(knapsack)) {}
-
-    [[nodiscard]] std::int64_t room(Bytes budget) const { return std::max((budget * m_scale - m_constant).count(), std::int64_t{-1}); }
 
     std::int64_t m_scale = 1;
     Bytes m_constant;

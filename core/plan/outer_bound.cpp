@@ -2,6 +2,7 @@
 #include "core/plan/outer_bound.hpp"
 
 #include "core/plan/memory_form.hpp"
+#include "core/plan/overlap_dual.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -26,6 +27,22 @@ Result<std::vector<MemoryForm>> boundForms(const SearchSpace& space)
         forms.push_back(*std::move(form));
     }
     return forms;
+}
+
+/// The Lagrangean bound of overlapped time; 0 where there is no recurrence for the rules.
+Seconds overlapBound(const SearchSpace& space, const MemoryForm& form, Bytes budget)
+{
+    const auto chain = makeOverlapChain(space);
+    if (!chain)
+        return Seconds(0);
+    const OverlapMemory memory = overlapMemory(space, form, budget);
+    OverlapLabels labels(*chain, memory);
+    constexpr double kMemoryAbove = 1e3; // seconds per byte: only bytes count
+    OverlapRelaxed smallest = relaxOverlap(labels, kMemoryAbove);
+    if (smallest.choice.empty() || smallest.needs > memory.capacity)
+        return Seconds(std::max(0.0, relaxOverlap(labels, 0).bound));
+    constexpr std::int64_t kWork = 20'000'000;
+    return Seconds(solveOverlapDual(labels, std::move(smallest.choice), kWork).best.bound);
 }
 
 } // namespace
@@ -89,6 +106,8 @@ Result<OuterBound> OuterBounds::bound(const Candidate& candidate)
         const std::int64_t ticks = form.relaxedBound(m_request.budget);
         if (ticks == std::numeric_limits<std::int64_t>::max() || form.leastBudget() > m_request.budget)
             result.feasible = false;
+        else if (space->table.setup.time == TimeMode::Overlap)
+            result.least = std::max(result.least, overlapBound(*space, form, m_request.budget));
         else
             result.least = std::max(result.least, space->seconds(ticks));
     }

@@ -2,6 +2,7 @@
 #include "core/plan/planner.hpp"
 
 #include "core/plan/budget_search.hpp"
+#include "core/plan/overlap_search.hpp"
 #include "core/plan/planner_state.hpp"
 
 #include <algorithm>
@@ -84,7 +85,7 @@ Plan finishedPlan(const SearchSpace& space, const PricedChoice& chosen)
     plan.peak = chosen.peak;
     plan.paperPeak = paperPeak(space.table, chosen.choice);
     plan.time = stepTime(space.table, chosen.choice);
-    plan.objective = plan.time.serial;
+    plan.objective = plan.time.in(plan.table.setup.time);
     return plan;
 }
 
@@ -122,6 +123,11 @@ Result<Planner> Planner::prepare(CostTable table, const std::vector<Pin>& pins)
         return forms.error();
     state->forms = *std::move(forms);
     findSmallest(*state);
+    if (state->space.table.setup.time == TimeMode::Overlap) {
+        state->chain = makeOverlapChain(state->space);
+        if (!state->chain)
+            return unsupported("rules that gather more than one unit ahead cannot be planned for overlapped time; use --time serial");
+    }
     return Planner(std::move(state));
 }
 
@@ -140,6 +146,31 @@ Bytes Planner::mostBudget() const
     return std::max(m_state->fastest.peak, m_state->smallest.peak);
 }
 
+namespace {
+
+/// Words and gap of what was found, with the bound as it is proven.
+void conclude(PlanOutcome& outcome, Seconds lowerBound, bool optimal)
+{
+    const Seconds objective = outcome.plan->objective;
+    outcome.lowerBound = optimal ? objective : std::min(lowerBound, objective);
+    outcome.gap = objective.value() > 0 ? (objective - outcome.lowerBound).value() / objective.value() : 0;
+    outcome.status = outcome.gap > 0 ? SearchStatus::WithinGap : SearchStatus::Optimal;
+}
+
+PlanOutcome overlappedPlan(const PlannerState& state, Bytes budget, const SearchResult& serial, const SearchLimits& limits,
+                           PlanOutcome outcome)
+{
+    const OverlapResult found = searchOverlap(state, budget, serial, limits);
+    outcome.work = found.work;
+    outcome.cancelled = found.cancelled;
+    outcome.secondsPerGib = found.secondsPerByte * static_cast<double>((1_GiB).count());
+    outcome.plan = finishedPlan(state.space, *found.best);
+    conclude(outcome, found.lowerBound, found.lowerBound >= found.seconds);
+    return outcome;
+}
+
+} // namespace
+
 PlanOutcome Planner::plan(Bytes budget, const SearchLimits& limits) const
 {
     const PlannerState& state = *m_state;
@@ -155,16 +186,10 @@ PlanOutcome Planner::plan(Bytes budget, const SearchLimits& limits) const
         outcome.infeasible = explainInfeasible(state);
         return outcome;
     }
+    if (state.chain)
+        return overlappedPlan(state, budget, found, limits, std::move(outcome));
     outcome.plan = finishedPlan(state.space, *found.best);
-    const Seconds objective = outcome.plan->objective;
-    if (found.best->ticks <= found.lowerBound) {
-        outcome.status = SearchStatus::Optimal;
-        outcome.lowerBound = objective;
-        return outcome;
-    }
-    outcome.status = SearchStatus::WithinGap;
-    outcome.lowerBound = std::min(outcome.lowerBound, objective);
-    outcome.gap = objective.value() > 0 ? (objective - outcome.lowerBound).value() / objective.value() : 0;
+    conclude(outcome, outcome.lowerBound, found.best->ticks <= found.lowerBound);
     return outcome;
 }
 

@@ -43,7 +43,7 @@ struct Plan {
     Bytes peak; ///< plannedPeak: never above the budget
     Bytes paperPeak;
     StepTime time;
-    Seconds objective; ///< what was minimised: time.serial (the search's sum)
+    Seconds objective; ///< what was minimised: the time of the setup's time mode
 
     [[nodiscard]] const OptionCost& cost(std::size_t unit) const { return table.options(unit)[choice[unit]]; }
     [[nodiscard]] double samplesPerSecond() const; ///< of the whole job: batch x accumulation x ranks / step time

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "core/plan/memory_form.hpp"
+#include "core/plan/overlap_chain.hpp"
 #include "core/plan/search_space.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace loadline {
@@ -23,6 +25,7 @@ struct PlannerState {
     std::vector<MemoryForm> forms; ///< lower bounds of the planned peak; exact for the paper's bound
     PricedChoice fastest;          ///< each unit's fastest option; among equals the one with the least memory
     PricedChoice smallest;         ///< the least peak that was found
+    std::optional<OverlapChain> chain; ///< with TimeMode::Overlap
     Bytes provenLeast;             ///< no choice has a smaller peak; equal to smallest.peak where that is proven
 };
 
