@@ -66,6 +66,17 @@ CostTable unionTable(const CostTable& a, const CostTable& b)
     return both;
 }
 
+void OuterBounds::makeRoomFor(std::size_t units)
+{
+    if (m_keptUnits + units > kMostKeptUnits) {
+        m_tables.clear();
+        m_relaxed.clear();
+        m_planners.clear();
+        m_keptUnits = 0;
+    }
+    m_keptUnits += units;
+}
+
 Result<std::shared_ptr<const CostTable>> OuterBounds::table(const Candidate& candidate, std::int64_t recomputed)
 {
     Candidate key = candidate;
@@ -76,12 +87,32 @@ Result<std::shared_ptr<const CostTable>> OuterBounds::table(const Candidate& can
     if (!built)
         return built.error();
     auto shared = std::make_shared<const CostTable>(*std::move(built));
+    makeRoomFor(shared->units.size());
     m_tables.emplace(key, shared);
     return shared;
 }
 
-Result<OuterBound> OuterBounds::bound(const Candidate& candidate)
+Result<Planner> OuterBounds::planner(const Candidate& candidate, std::int64_t recomputed)
 {
+    Candidate key = candidate;
+    key.fewestRecomputed = key.mostRecomputed = recomputed;
+    if (const auto known = m_planners.find(key); known != m_planners.end())
+        return known->second;
+    auto costs = table(candidate, recomputed);
+    if (!costs)
+        return costs.error();
+    auto planner = Planner::prepare(**costs, m_request.pins);
+    if (!planner)
+        return planner.error();
+    makeRoomFor((*costs)->units.size());
+    m_planners.emplace(key, *planner);
+    return planner;
+}
+
+Result<std::shared_ptr<const OuterBounds::Relaxed>> OuterBounds::relaxed(const Candidate& candidate)
+{
+    if (const auto known = m_relaxed.find(candidate); known != m_relaxed.end())
+        return known->second;
     auto fewest = table(candidate, candidate.fewestRecomputed);
     if (!fewest)
         return fewest.error();
@@ -100,16 +131,28 @@ Result<OuterBound> OuterBounds::bound(const Candidate& candidate)
     auto forms = boundForms(*space);
     if (!forms)
         return forms.error();
+    makeRoomFor(space->table.units.size());
+    auto made = std::make_shared<const Relaxed>(Relaxed{*std::move(space), *std::move(forms)});
+    m_relaxed.emplace(candidate, made);
+    return made;
+}
+
+Result<OuterBound> OuterBounds::bound(const Candidate& candidate, Bytes budget)
+{
+    const auto known = relaxed(candidate);
+    if (!known)
+        return known.error();
+    const SearchSpace& space = (*known)->space;
     OuterBound result;
-    for (const MemoryForm& form : *forms) {
+    for (const MemoryForm& form : (*known)->forms) {
         result.leastBudget = std::max(result.leastBudget, form.leastBudget());
-        const std::int64_t ticks = form.relaxedBound(m_request.budget);
-        if (ticks == std::numeric_limits<std::int64_t>::max() || form.leastBudget() > m_request.budget)
+        const std::int64_t ticks = form.relaxedBound(budget);
+        if (ticks == std::numeric_limits<std::int64_t>::max() || form.leastBudget() > budget)
             result.feasible = false;
-        else if (space->table.setup.time == TimeMode::Overlap)
-            result.least = std::max(result.least, overlapBound(*space, form, m_request.budget));
+        else if (space.table.setup.time == TimeMode::Overlap)
+            result.least = std::max(result.least, overlapBound(space, form, budget));
         else
-            result.least = std::max(result.least, space->seconds(ticks));
+            result.least = std::max(result.least, space.seconds(ticks));
     }
     return result;
 }

@@ -1,12 +1,44 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/plan/outer_bound.hpp"
+#include "core/plan/replanner.hpp"
 #include "core/plan/ways_out.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 namespace loadline {
+
+/// What one request's searches share.
+struct ReplannerState {
+    explicit ReplannerState(PlanRequest asked) : request(std::move(asked)), bounds(request), candidates(candidatesOf(request)) {}
+
+    /// Solving for them takes longer than the search that found nothing, and they do not depend on its budget.
+    std::vector<WayOut> waysOutOf(const Candidate& leanest, std::int64_t recomputed, Bytes least, const SearchLimits& limits)
+    {
+        const std::tuple key(leanest, recomputed, least);
+        if (waysOutFor == key)
+            return waysOut;
+        PlanRequest asked = request;
+        asked.limits = limits;
+        auto found = loadline::waysOut(asked, setupOf(request.setup, leanest, recomputed), least);
+        if (!limits.stop.stop_requested()) {
+            waysOut = found;
+            waysOutFor = key;
+        }
+        return found;
+    }
+
+    std::mutex mutex;
+    const PlanRequest request;
+    OuterBounds bounds;
+    const Result<std::vector<Candidate>> candidates;
+    std::vector<WayOut> waysOut;
+    std::optional<std::tuple<Candidate, std::int64_t, Bytes>> waysOutFor;
+};
+
 namespace {
 
 double samplesPerStep(const PlanRequest& request, const Candidate& candidate)
@@ -25,7 +57,10 @@ struct Node {
 /// solved (docs/planning.md 6).
 class OuterSearch {
 public:
-    explicit OuterSearch(const PlanRequest& request) : m_request(request), m_bounds(request) {}
+    OuterSearch(ReplannerState& kept, Bytes budget, SearchLimits limits)
+        : m_kept(kept), m_request(kept.request), m_bounds(kept.bounds), m_budget(budget), m_limits(std::move(limits))
+    {
+    }
 
     Result<PlanOutcome> run(const std::vector<Candidate>& candidates)
     {
@@ -50,8 +85,8 @@ private:
 
     [[nodiscard]] bool spent()
     {
-        m_cancelled = m_cancelled || m_request.limits.stop.stop_requested();
-        return m_cancelled || (m_best && m_work >= m_request.limits.work);
+        m_cancelled = m_cancelled || m_limits.stop.stop_requested();
+        return m_cancelled || (m_best && m_work >= m_limits.work);
     }
 
     std::optional<Error> enterAll(const std::vector<Candidate>& candidates)
@@ -63,7 +98,7 @@ private:
         for (const Candidate& candidate : candidates) {
             // Memory only grows with the batch; with a global batch, accumulation changes too and decides as well.
             const bool larger = candidate.batch != std::exchange(batch, candidate.batch);
-            if ((larger && !fits && m_request.globalBatch == 0) || (any && m_request.limits.stop.stop_requested()))
+            if ((larger && !fits && m_request.globalBatch == 0) || (any && m_limits.stop.stop_requested()))
                 break;
             fits = fits && !larger;
             bool feasible = true;
@@ -80,7 +115,7 @@ private:
 
     std::optional<Error> enter(const Candidate& candidate, bool& feasible)
     {
-        auto bound = m_bounds.bound(candidate);
+        auto bound = m_bounds.bound(candidate, m_budget);
         if (!bound)
             return bound.error();
         feasible = bound->feasible;
@@ -124,15 +159,12 @@ private:
 
     std::optional<Error> solve(const Node& node)
     {
-        auto table = m_bounds.table(node.candidate, node.candidate.fewestRecomputed);
-        if (!table)
-            return table.error();
-        auto planner = Planner::prepare(**table, m_request.pins);
+        auto planner = m_bounds.planner(node.candidate, node.candidate.fewestRecomputed);
         if (!planner)
             return planner.error();
-        SearchLimits limits = m_request.limits;
-        limits.work = std::max<std::int64_t>(m_request.limits.work - m_work, 0);
-        PlanOutcome outcome = planner->plan(m_request.budget, limits);
+        SearchLimits limits = m_limits;
+        limits.work = std::max<std::int64_t>(m_limits.work - m_work, 0);
+        PlanOutcome outcome = planner->plan(m_budget, limits);
         m_work += outcome.work;
         m_cancelled = m_cancelled || outcome.cancelled;
         const double samples = samplesPerStep(m_request, node.candidate);
@@ -189,22 +221,25 @@ private:
         auto table = m_bounds.table(leanest, recomputed);
         if (!table)
             return table.error();
-        auto planner = Planner::prepare(**table, m_request.pins);
+        auto planner = m_bounds.planner(leanest, recomputed);
         if (planner && (!m_fallback || planner->leastBudget() < m_fallback->infeasible->leastBudget))
-            m_fallback = planner->plan(std::min(m_request.budget, planner->leastBudget() - Bytes(1)), m_request.limits);
+            m_fallback = planner->plan(std::min(m_budget, planner->leastBudget() - Bytes(1)), m_limits);
         if (!m_fallback)
             return planner.error();
         outcome = *std::move(m_fallback);
-        outcome.budget = m_request.budget;
+        outcome.budget = m_budget;
         outcome.work += m_work;
         outcome.cancelled = m_cancelled;
         outcome.infeasible->provenBelow = std::min(m_provenBelow.value_or(Bytes()), outcome.infeasible->leastBudget);
-        outcome.infeasible->waysOut = waysOut(m_request, setupOf(m_request.setup, leanest, recomputed), outcome.infeasible->leastBudget);
+        outcome.infeasible->waysOut = m_kept.waysOutOf(leanest, recomputed, outcome.infeasible->leastBudget, m_limits);
         return outcome;
     }
 
+    ReplannerState& m_kept;
     const PlanRequest& m_request;
-    OuterBounds m_bounds;
+    OuterBounds& m_bounds;
+    Bytes m_budget;
+    SearchLimits m_limits;
     std::vector<Node> m_open;
     std::optional<Found> m_best;
     std::optional<Seconds> m_unproven; ///< least bound among solved candidates without a proof
@@ -217,12 +252,25 @@ private:
 
 } // namespace
 
+Replanner::Replanner(PlanRequest request)
+{
+    request.budget = Bytes();
+    m_state = std::make_shared<ReplannerState>(std::move(request));
+}
+
+Result<PlanOutcome> Replanner::plan(Bytes budget, const SearchLimits& limits)
+{
+    if (budget < Bytes())
+        return invalidInput("--budget must not be negative.");
+    const std::lock_guard lock(m_state->mutex);
+    if (!m_state->candidates)
+        return m_state->candidates.error();
+    return OuterSearch(*m_state, budget, limits).run(*m_state->candidates);
+}
+
 Result<PlanOutcome> makePlan(const PlanRequest& request)
 {
-    const auto candidates = candidatesOf(request);
-    if (!candidates)
-        return candidates.error();
-    return OuterSearch(request).run(*candidates);
+    return Replanner(request).plan(request.budget, request.limits);
 }
 
 } // namespace loadline

@@ -37,10 +37,7 @@ double samplesOf(const Setup& setup)
 
 } // namespace
 
-PlanFrontier::PlanFrontier(PlanRequest request, Bytes most)
-    : m_request(std::make_shared<const PlanRequest>(std::move(request))), m_most(std::max(most, Bytes()))
-{
-}
+PlanFrontier::PlanFrontier(PlanRequest request, Bytes most) : m_search(std::move(request)), m_most(std::max(most, Bytes())) {}
 
 void PlanFrontier::learn(const PlanOutcome& outcome)
 {
@@ -108,22 +105,32 @@ Result<bool> PlanFrontier::refine(const SearchLimits& limits)
     const auto widest = widestUnknown();
     if (!widest || limits.stop.stop_requested())
         return false;
-    PlanRequest request = *m_request;
-    request.limits = limits;
+    Bytes budget;
     const Bytes step(std::max<std::int64_t>(m_most.count() / kSteps, 1));
     if (m_answers.empty() && !m_infeasible)
-        request.budget = m_most;
+        budget = m_most;
     else if (!m_infeasible)
-        request.budget = widest->low; // what is below the least budget
+        budget = widest->low; // what is below the least budget
     else if (m_infeasible->infeasible->leastBudget >= widest->low && m_infeasible->infeasible->leastBudget <= widest->high)
-        request.budget = m_infeasible->budget + Bytes(1) < m_infeasible->infeasible->leastBudget
-                             ? m_infeasible->infeasible->leastBudget - Bytes(1)
-                             : m_infeasible->infeasible->leastBudget;
+        budget = m_infeasible->budget + Bytes(1) < m_infeasible->infeasible->leastBudget ? m_infeasible->infeasible->leastBudget - Bytes(1)
+                                                                                         : m_infeasible->infeasible->leastBudget;
     else if (widest->high - widest->low > step)
-        request.budget = widest->low + Bytes((widest->high - widest->low).count() / 2);
+        budget = widest->low + Bytes((widest->high - widest->low).count() / 2);
     else
-        request.budget = widest->high;
-    auto outcome = makePlan(request);
+        budget = widest->high;
+    return searchAt(budget, limits);
+}
+
+Result<bool> PlanFrontier::learnAt(Bytes budget, const SearchLimits& limits)
+{
+    if (limits.stop.stop_requested() || m_answers.size() >= kMostAnswers || find(budget))
+        return false;
+    return searchAt(budget, limits);
+}
+
+Result<bool> PlanFrontier::searchAt(Bytes budget, const SearchLimits& limits)
+{
+    const auto outcome = m_search.plan(budget, limits);
     if (!outcome)
         return outcome.error();
     if (outcome->cancelled)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/plan/planner.hpp"
+#include "core/plan/replanner.hpp"
 
 #include <memory>
 #include <optional>
@@ -31,6 +32,10 @@ public:
     /// Errors: as makePlan. Stop through `limits.stop`.
     Result<bool> refine(const SearchLimits& limits);
 
+    /// One search at `budget`, for budgets that a hand can reach. False: it is known already, the list is full, or the search was
+    /// stopped. Errors and stopping as `refine`.
+    Result<bool> learnAt(Bytes budget, const SearchLimits& limits);
+
     /// The answer to `budget` without a search, if it is known: makePlan's, or a faster one where makePlan's is unproven.
     [[nodiscard]] std::optional<PlanOutcome> find(Bytes budget) const;
 
@@ -56,13 +61,14 @@ private:
         Bytes high; ///< last budget in it
     };
 
+    Result<bool> searchAt(Bytes budget, const SearchLimits& limits);
     [[nodiscard]] std::vector<Stretch> unknownStretches() const;
     [[nodiscard]] std::optional<Stretch> widestUnknown() const;
     [[nodiscard]] std::shared_ptr<const Answer> fastest(Bytes budget) const;
     [[nodiscard]] PlanOutcome outcomeOf(const Answer& answer, Bytes budget) const;
     [[nodiscard]] PlanOutcome infeasibleAt(Bytes budget) const;
 
-    std::shared_ptr<const PlanRequest> m_request;
+    Replanner m_search; ///< shared by copies
     Bytes m_most;
     std::vector<std::shared_ptr<const Answer>> m_answers;   ///< by budget, ascending
     std::vector<std::shared_ptr<const CostTable>> m_tables; ///< of the plans, each setting once

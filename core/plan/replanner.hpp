@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/plan/planner.hpp"
+
+#include <memory>
+
+namespace loadline {
+
+struct ReplannerState; // core/plan/outer_loops.cpp
+
+/// makePlan at many budgets of one request. Tables, bounds and prepared searches of its batches and recomputations are kept
+/// between budgets, so that after the first answers little but the search itself is left to do. Answers are makePlan's.
+/// Copies share what is kept. Thread-safe: one search at a time.
+class Replanner {
+public:
+    /// `request.budget` and `request.limits` are not looked at.
+    explicit Replanner(PlanRequest request);
+
+    /// Errors, threads and stopping as makePlan.
+    Result<PlanOutcome> plan(Bytes budget, const SearchLimits& limits = {});
+
+private:
+    std::shared_ptr<ReplannerState> m_state;
+};
+
+} // namespace loadline
