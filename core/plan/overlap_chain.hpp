@@ -62,6 +62,8 @@ struct OverlapMemory {
     struct Type {
         std::size_t group = 0;
         std::vector<MemoryTerm> terms; ///< by place
+        std::vector<bool> ruledOut;    ///< by branching; empty: none
+        [[nodiscard]] bool allows(std::size_t place) const { return ruledOut.empty() || !ruledOut[place]; }
     };
     std::vector<Type> types;
     std::vector<std::uint32_t> typeOfUnit;

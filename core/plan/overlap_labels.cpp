@@ -5,8 +5,8 @@
 
 namespace loadline {
 
-OverlapLabels::OverlapLabels(const OverlapChain& chain, const OverlapMemory& memory, std::size_t labelCap)
-    : m_chain(chain), m_memory(memory), m_labelCap(labelCap), m_longestLag(chain.units())
+OverlapLabels::OverlapLabels(const OverlapChain& chain, OverlapMemory memory, std::size_t labelCap)
+    : m_chain(chain), m_memory(std::move(memory)), m_labelCap(labelCap), m_longestLag(chain.units())
 {
     const double drained = chain.slowCompute / chain.slowTransfer;
     for (std::size_t unit = chain.units(); unit-- > 1;)
@@ -59,7 +59,7 @@ bool OverlapLabels::beaten(const OverlapMemory::Type& type, std::uint32_t place,
 {
     const MemoryTerm& mine = type.terms[place];
     const MemoryTerm& other = type.terms[by];
-    if (by == place || other.transient > mine.transient)
+    if (by == place || other.transient > mine.transient || !type.allows(by))
         return false;
     const auto& times = m_chain.groupTimes[type.group];
     const double slower = mostSlower(times[by], times[place]);
@@ -81,7 +81,7 @@ OptionLists OverlapLabels::lists(double price, std::int64_t threshold, double ma
         const auto& type = m_memory.types[index];
         const auto count = static_cast<std::uint32_t>(type.terms.size());
         for (std::uint32_t place = 0; place < count; ++place) {
-            bool dead = type.terms[place].transient >= threshold;
+            bool dead = type.terms[place].transient >= threshold || !type.allows(place);
             for (std::uint32_t by = 0; by < count && !dead; ++by)
                 dead = beaten(type, place, by, price, margin);
             if (!dead)
@@ -101,7 +101,8 @@ OverlapLabel OverlapLabels::first(std::uint32_t place, double price) const
         label.a[kind] = repeats * (cost.backward + cost.reduce[kind] + (waits ? cost.gatherBackward : 0));
         label.b[kind] = repeats * (cost.reduce[kind] + (waits ? cost.gatherBackward + cost.backward : m_chain.covered * cost.backward));
     }
-    const double base = m_chain.microSteps * cost.gatherForward + cost.step + price * static_cast<double>(m_memory.terms(0)[place].persist);
+    label.bytes = m_memory.terms(0)[place].persist;
+    const double base = m_chain.microSteps * cost.gatherForward + cost.step + price * static_cast<double>(label.bytes);
     label.a[0] += base;
     label.b[0] += base;
     return label;
@@ -116,6 +117,7 @@ OverlapLabel OverlapLabels::extend(std::size_t unit, std::uint32_t place, std::u
     const double base = m_chain.microSteps * forward + cost.step + price * static_cast<double>(m_memory.terms(unit)[place].persist);
     const double gather = m_chain.aheadBackward ? lower.gatherBackward : cost.gatherBackward;
     OverlapLabel result;
+    result.bytes = label.bytes + m_memory.terms(unit)[place].persist;
     for (std::size_t kind = 0; kind < m_chain.kinds; ++kind) {
         const double repeats = m_chain.repeats[kind];
         const double after = line(label, kind, cost.reduce[kind]); // with its reduction in the queue
@@ -226,26 +228,28 @@ void OverlapLabels::finish(LabelTable& table, const OptionLists& lists) const
     const std::size_t last = m_chain.units() - 1;
     const auto& options = lists[m_memory.typeOfUnit[last]];
     std::int32_t best = -1;
-    std::uint32_t bestPlace = 0;
     for (std::uint32_t i = 0; i < options.size(); ++i) {
         const std::uint32_t node = table.firstNode[last] + i;
         for (std::uint32_t j = table.firstLabel[node]; j < table.firstLabel[node + 1]; ++j)
             if (const double value = at(table.labels[j], Lags{}) + ending(options[i]); value < table.value) {
                 table.value = value;
                 best = static_cast<std::int32_t>(j);
-                bestPlace = options[i];
             }
     }
     if (best < 0)
         return;
     table.choice.resize(m_chain.units());
-    table.choice[last] = bestPlace;
-    for (std::size_t unit = last; unit-- > 0;) {
-        best = table.labels[static_cast<std::size_t>(best)].parent;
-        const auto begin = table.firstLabel.begin() + table.firstNode[unit];
-        const auto end = table.firstLabel.begin() + table.firstNode[unit + 1] + 1;
-        const auto node = std::upper_bound(begin, end, static_cast<std::uint32_t>(best)) - begin - 1;
-        table.choice[unit] = lists[m_memory.typeOfUnit[unit]][static_cast<std::size_t>(node)];
+    trace(table, lists, last, static_cast<std::uint32_t>(best), table.choice);
+}
+
+void OverlapLabels::trace(const LabelTable& table, const OptionLists& lists, std::size_t unit, std::uint32_t label,
+                          std::vector<std::uint32_t>& places) const
+{
+    for (std::size_t at = unit + 1; at-- > 0; label = static_cast<std::uint32_t>(table.labels[label].parent)) {
+        const auto begin = table.firstLabel.begin() + table.firstNode[at];
+        const auto end = table.firstLabel.begin() + table.firstNode[at + 1] + 1;
+        const auto node = std::upper_bound(begin, end, label) - begin - 1;
+        places[at] = lists[m_memory.typeOfUnit[at]][static_cast<std::size_t>(node)];
     }
 }
 

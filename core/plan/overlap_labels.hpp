@@ -18,6 +18,7 @@ using OptionLists = std::vector<std::vector<std::uint32_t>>;
 struct OverlapLabel {
     Lags a{};
     Lags b{};
+    std::int64_t bytes = 0;   ///< persist of the choice below and at the unit
     std::int32_t parent = -1; ///< label of the unit before
 };
 
@@ -36,7 +37,7 @@ struct LabelTable {
 /// The label arithmetic on one chain with one memory form. Limits are counters: `work` counts labels made.
 class OverlapLabels {
 public:
-    OverlapLabels(const OverlapChain& chain, const OverlapMemory& memory, std::size_t labelCap = 48);
+    OverlapLabels(const OverlapChain& chain, OverlapMemory memory, std::size_t labelCap = 48);
 
     /// Every list cut to options with a transient below `threshold`. Without a margin, also without those that another option beats at
     /// `price`. With a margin only without those that one beats in bytes and in every time, or at `price` by more than the margin:
@@ -65,6 +66,9 @@ public:
     [[nodiscard]] const OverlapChain& chain() const { return m_chain; }
     [[nodiscard]] const OverlapMemory& memory() const { return m_memory; }
     [[nodiscard]] std::int64_t work() const { return m_work; }
+    /// Writes the choice of a label of `unit` to places[0..unit].
+    void trace(const LabelTable& table, const OptionLists& lists, std::size_t unit, std::uint32_t label,
+               std::vector<std::uint32_t>& places) const;
     void addWork(std::int64_t work) { m_work += work; }
 
 private:
@@ -82,7 +86,7 @@ private:
     void finish(LabelTable& table, const OptionLists& lists) const;
 
     const OverlapChain& m_chain;
-    const OverlapMemory& m_memory;
+    OverlapMemory m_memory;
     std::size_t m_labelCap;
     std::vector<Lags> m_longestLag;
     std::vector<OverlapLabel> m_candidates;

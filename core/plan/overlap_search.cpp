@@ -2,147 +2,90 @@
 #include "core/plan/overlap_search.hpp"
 
 #include "core/plan/event_weights.hpp"
-#include "core/plan/overlap_segments.hpp"
+#include "core/plan/overlap_closing.hpp"
 
 #include <limits>
-#include <map>
 #include <memory>
 
 namespace loadline {
 namespace {
 
-using Places = std::vector<std::uint32_t>;
-
-/// One memory form with the dual bound it gives.
-struct Formed {
-    const MemoryForm* form = nullptr;
-    OverlapMemory memory;
-    std::unique_ptr<OverlapLabels> labels;
-    OverlapDual dual;
-    std::vector<double> pieceBounds; ///< of dual.best.pieces
-    double bound = 0;
-
-    /// Pieces' bounds have risen: so does the whole's.
-    void refresh(double upper)
-    {
-        double least = upper;
-        for (const double piece : pieceBounds)
-            least = std::min(least, piece);
-        bound = std::max(bound, least);
-    }
-};
-
 /// One search at one budget.
 class OverlapSearch {
 public:
     OverlapSearch(const PlannerState& state, Bytes budget, const SearchResult& serial, const SearchLimits& limits)
-        : m_state(state), m_chain(*state.chain), m_budget(budget), m_serial(serial), m_limits(limits)
+        : m_state(state), m_chain(*state.chain), m_budget(budget), m_serial(serial), m_limits(limits), m_best(state, budget)
     {
     }
 
     OverlapResult run()
     {
-        m_result.work = m_serial.work;
-        m_result.cancelled = m_serial.cancelled;
-        if (!m_serial.best)
+        if (!m_serial.best) {
+            m_result.work = m_serial.work;
             return std::move(m_result);
-        offer(placesOf(m_serial.best->choice));
-        offer(placesOf(m_state.fastest.choice));
-        offer(placesOf(m_state.smallest.choice));
+        }
+        m_smallest = m_best.placesOf(m_state.smallest.choice);
+        m_best.offer(m_best.placesOf(m_serial.best->choice));
+        m_best.offer(m_best.placesOf(m_state.fastest.choice));
+        m_best.offer(m_smallest);
         relax();
-        if (!proven() && m_binding != nullptr) {
+        if (m_root) {
+            m_price = m_root->dual.best.price * static_cast<double>(m_root->form->scale());
             weighEvents();
             shiftBudget();
-            improve();
-            boundSegments();
+            branch();
+            closeGap();
         }
         finish();
         return std::move(m_result);
     }
 
 private:
-    [[nodiscard]] double upper() const { return m_upper; }
-    [[nodiscard]] bool proven() const { return m_upper - m_lower <= kProven * m_upper; }
-    [[nodiscard]] bool spent()
+    [[nodiscard]] bool proven() const
     {
-        m_result.cancelled = m_result.cancelled || m_limits.stop.stop_requested();
-        return m_result.cancelled || m_result.work >= m_limits.work;
+        return m_best.seconds() - m_lower <= std::max(kProvenSeconds, m_limits.gapTolerance) * m_best.seconds();
+    }
+    [[nodiscard]] std::int64_t spentWork() const { return m_serial.work + m_work + m_best.work(); }
+    bool goOn()
+    {
+        m_result.cancelled = m_result.cancelled || m_serial.cancelled || m_limits.stop.stop_requested();
+        return !m_result.cancelled && !proven() && spentWork() < m_limits.work;
     }
 
-    [[nodiscard]] Places placesOf(const Choice& choice) const
+    /// The dual of one form; the form with the highest bound is the one to work on. Null: nothing fits the form.
+    const OverlapLeaf* add(const MemoryForm& form)
     {
-        Places places(choice.size());
-        for (std::size_t unit = 0; unit < choice.size(); ++unit) {
-            const auto& options = m_state.space.groups[m_state.space.groupOfUnit[unit]].options;
-            places[unit] = static_cast<std::uint32_t>(std::lower_bound(options.begin(), options.end(), choice[unit]) - options.begin());
-        }
-        return places;
-    }
-    [[nodiscard]] Choice choiceOf(const Places& places) const
-    {
-        Choice choice(places.size());
-        for (std::size_t unit = 0; unit < places.size(); ++unit)
-            choice[unit] = m_state.space.groups[m_state.space.groupOfUnit[unit]].options[places[unit]];
-        return choice;
-    }
-
-    /// Keeps it if it is faster and its true peak fits; returns by how much the peak is over.
-    Bytes offer(const Places& places)
-    {
-        const double seconds = m_chain.seconds(places);
-        m_result.work += static_cast<std::int64_t>(places.size() / 8 + 1);
-        if (seconds >= m_upper)
-            return Bytes();
-        const Choice choice = choiceOf(places);
-        const Bytes peak = plannedPeak(m_state.space.table, choice);
-        m_result.work += static_cast<std::int64_t>(places.size() / 2 + 1);
-        if (peak > m_budget)
-            return peak - m_budget;
-        m_upper = seconds;
-        m_best = places;
-        m_bestPeak = peak;
-        return Bytes();
-    }
-
-    /// The dual of one form; the form with the highest bound is the one to work on.
-    const Formed* add(const MemoryForm& form)
-    {
-        Formed formed;
-        formed.form = &form;
-        formed.memory = overlapMemory(m_state.space, form, m_budget);
-        m_forms.push_back(std::make_unique<Formed>(std::move(formed)));
-        Formed& added = *m_forms.back();
-        added.labels = std::make_unique<OverlapLabels>(m_chain, added.memory);
-        const Places smallest = placesOf(m_state.smallest.choice);
-        if (added.memory.of(smallest).total() > added.memory.capacity)
+        auto leaf = leafOf(form, overlapMemory(m_state.space, form, m_budget));
+        if (!leaf)
             return nullptr;
-        added.dual = solveOverlapDual(*added.labels, smallest, m_limits.work - m_result.work);
-        m_result.work += added.labels->work();
-        for (const OverlapPiece& piece : added.dual.best.pieces)
-            added.pieceBounds.push_back(piece.bound(added.dual.best.price, added.memory.capacity));
-        added.bound = added.dual.best.bound;
-        splice(added);
-        for (const Places* places : {&added.dual.over, &added.dual.under, &added.dual.best.choice})
+        m_lower = std::max(m_lower, leaf->bound());
+        m_last = std::make_unique<OverlapLeaf>(*std::move(leaf));
+        if (!m_root || m_last->bound() > m_root->bound())
+            std::swap(m_root, m_last);
+        return m_last && m_last->form == &form ? m_last.get() : m_root.get();
+    }
+
+    std::optional<OverlapLeaf> leafOf(const MemoryForm& form, OverlapMemory memory)
+    {
+        auto leaf = makeLeaf(m_chain, form, std::move(memory), m_smallest, m_limits.work - spentWork());
+        if (!leaf)
+            return std::nullopt;
+        m_work += leaf->labels->work();
+        splice(*leaf);
+        for (const Places* places : {&leaf->dual.over, &leaf->dual.under, &leaf->dual.best.choice})
             if (!places->empty())
-                offer(*places);
-        if (m_binding == nullptr || added.bound > m_binding->bound)
-            m_binding = &added;
-        m_lower = std::max(m_lower, added.bound);
-        return &added;
+                m_best.offer(*places);
+        return leaf;
     }
 
     void relax()
     {
-        for (const MemoryForm& form : m_state.forms) {
-            if (proven() || spent())
-                return;
-            add(form);
-        }
-        for (const auto& form : m_serial.forms) {
-            if (proven() || spent())
-                return;
-            add(*form);
-        }
+        for (const MemoryForm& form : m_state.forms)
+            if (goOn())
+                add(form);
+        for (const auto& form : m_serial.forms)
+            if (goOn())
+                add(*form);
     }
 
     /// Several events may bind at once: weights go to those that the last choice exceeds (docs/planning.md 4).
@@ -150,13 +93,13 @@ private:
     {
         constexpr int kRounds = 10;
         constexpr int kKeepsBest = 4;
-        if (m_state.space.table.setup.memory == MemoryMode::Paper || m_binding == nullptr)
+        if (m_state.space.table.setup.memory == MemoryMode::Paper)
             return;
         EventRows rows(m_state.space);
         EventWeights weights(rows, m_budget);
-        Choice choice = choiceOf(m_binding->dual.under);
+        Choice choice = m_best.choiceOf(m_root->dual.under);
         int idle = 0;
-        for (int round = 0; round < kRounds && idle < kKeepsBest && !proven() && !spent(); ++round) {
+        for (int round = 0; round < kRounds && idle < kKeepsBest && goOn(); ++round) {
             if (!weights.learn(choice))
                 return;
             auto form = MemoryForm::make(m_state.space, weights.terms(), EventWeights::kScale);
@@ -164,16 +107,17 @@ private:
                 return;
             m_made.push_back(std::make_unique<MemoryForm>(*std::move(form)));
             const double before = m_lower;
-            const Formed* added = add(*m_made.back());
+            const OverlapLeaf* added = add(*m_made.back());
             if (added == nullptr)
                 return;
-            choice = choiceOf(added->dual.under);
+            choice = m_best.choiceOf(added->dual.under);
             idle = m_lower > before ? 0 : idle + 1;
         }
     }
 
-    /// The choices on both sides of the capacity, and everything that is the one up to some unit and the other from there on.
-    void splice(const Formed& formed)
+    /// Everything that is the choice above the capacity up to some unit and the one within it from there on, or the other way round:
+    /// the last that the form lets in.
+    void splice(const OverlapLeaf& formed)
     {
         const Places& over = formed.dual.over;
         const Places& under = formed.dual.under;
@@ -182,19 +126,17 @@ private:
         for (const bool overFirst : {true, false}) {
             const Places& first = overFirst ? over : under;
             const Places& second = overFirst ? under : over;
-            Places mixed = second;
-            std::int64_t persist = formed.memory.of(second).persist;
-            std::optional<std::size_t> cut;
-            for (std::size_t unit = 0; unit < mixed.size(); ++unit) {
-                const auto& terms = formed.memory.terms(unit);
+            std::int64_t persist = formed.memory().of(second).persist;
+            std::size_t cut = 0; // units taken from the first
+            for (std::size_t unit = 0; unit < first.size(); ++unit) {
+                const auto& terms = formed.memory().terms(unit);
                 persist += terms[first[unit]].persist - terms[second[unit]].persist;
-                if (persist <= formed.memory.capacity && (overFirst || !cut))
-                    cut = unit;
+                if (persist <= formed.memory().capacity && (overFirst || cut == 0))
+                    cut = unit + 1;
             }
-            if (!cut)
-                continue;
-            std::copy(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(*cut) + 1, mixed.begin());
-            offer(mixed);
+            Places mixed = second;
+            std::copy(first.begin(), first.begin() + static_cast<std::ptrdiff_t>(cut), mixed.begin());
+            m_best.offer(mixed);
         }
     }
 
@@ -202,126 +144,97 @@ private:
     void shiftBudget()
     {
         constexpr int kSteps = 4;
-        Formed* formed = m_binding;
-        Bytes over = plannedPeak(m_state.space.table, choiceOf(formed->dual.under)) - m_budget;
-        for (int step = 0; step < kSteps && over > Bytes() && !spent(); ++step) {
-            Formed shifted;
-            shifted.memory = overlapMemory(m_state.space, *formed->form, m_budget - over);
-            OverlapLabels labels(m_chain, shifted.memory);
-            const Places smallest = placesOf(m_state.smallest.choice);
-            if (shifted.memory.of(smallest).total() > shifted.memory.capacity)
+        Bytes over = m_best.over(m_root->dual.under);
+        for (int step = 0; step < kSteps && over > Bytes() && goOn(); ++step) {
+            const auto shifted = leafOf(*m_root->form, overlapMemory(m_state.space, *m_root->form, m_budget - over));
+            if (!shifted)
                 return;
-            shifted.dual = solveOverlapDual(labels, smallest, m_limits.work - m_result.work);
-            m_result.work += labels.work();
-            splice(shifted);
-            offer(shifted.dual.under);
-            const Bytes more = plannedPeak(m_state.space.table, choiceOf(shifted.dual.under)) - m_budget;
+            const Bytes more = m_best.over(shifted->dual.under);
             if (more <= Bytes())
                 return;
             over += more;
         }
     }
 
-    /// Single changes of the best choice, as long as one helps.
-    void improve()
+    /// Splits at single large units while that helps: no walk or knapsack makes up for the rounding of one that is most of the budget.
+    void branch()
     {
-        const std::size_t units = m_chain.units();
-        auto trials = static_cast<std::int64_t>(400'000 / std::max<std::size_t>(units, 20));
-        bool better = true;
-        while (better && !m_best.empty()) {
-            better = false;
-            for (std::size_t unit = 0; unit < units && trials > 0; ++unit)
-                for (std::uint32_t place = 0; place < m_chain.options(unit).size() && trials > 0; ++place) {
-                    if (place == m_best[unit])
-                        continue;
-                    Places changed = m_best;
-                    changed[unit] = place;
-                    const double before = m_upper;
-                    offer(changed);
-                    --trials;
-                    better = better || m_upper < before;
-                }
-            if (trials <= 0 || spent())
-                return;
-        }
-    }
-
-    void boundSegments()
-    {
-        Formed& formed = *m_binding;
-        if (!(formed.dual.best.price > 0))
-            return;
-        const std::size_t period = periodOf(m_chain.groupOfUnit);
-        std::vector<std::size_t> offsets{0};
-        for (const std::size_t offset : {period - 1, period / 2, std::size_t{1}, period > 3 ? period - 3 : 0, std::size_t{2}})
-            if (offset > 0 && offset < period && std::find(offsets.begin(), offsets.end(), offset) == offsets.end())
-                offsets.push_back(offset);
-        for (const std::size_t offset : offsets)
-            for (int round = 0; round < 3 && !proven() && !spent(); ++round) {
-                const double before = m_upper;
-                const double gap = m_upper - m_lower;
-                segmentRound(formed, period, offset);
-                if (!(m_upper < before - 0.15 * gap))
-                    break;
-                improve();
-            }
-    }
-
-    void segmentRound(Formed& formed, std::size_t period, std::size_t offset)
-    {
-        for (std::size_t i = 0; i < formed.pieceBounds.size() && !spent(); ++i) {
-            if (formed.pieceBounds[i] >= m_upper * (1 - kProven))
+        constexpr std::size_t kMostLeaves = 24;
+        m_leaves.push_back(std::move(*m_root));
+        std::vector<OverlapLeaf> done;
+        while (!m_leaves.empty() && m_leaves.size() + done.size() < kMostLeaves && goOn()) {
+            const auto least = std::min_element(m_leaves.begin(), m_leaves.end(),
+                                                [](const OverlapLeaf& a, const OverlapLeaf& b) { return a.bound() < b.bound(); });
+            OverlapLeaf leaf = std::move(*least);
+            m_leaves.erase(least);
+            auto halves = branchesOf(leaf, m_best.seconds() - leaf.bound());
+            if (halves.empty() || leaf.bound() >= m_best.seconds() * (1 - kProvenSeconds)) {
+                done.push_back(std::move(leaf));
                 continue;
-            SegmentRequest request;
-            request.piece = formed.dual.best.pieces[i];
-            request.price = formed.dual.best.price;
-            request.upper = m_upper;
-            request.period = period;
-            request.offset = offset;
-            request.ticksPerSecond = m_state.space.ticksPerSecond;
-            request.limits = m_limits;
-            request.limits.work = std::min<std::int64_t>(m_limits.work - m_result.work, 2'000'000);
-            request.limits.listCap = 1 << 13;
-            const std::int64_t before = formed.labels->work();
-            const SegmentBound found = boundBySegments(*formed.labels, request);
-            m_result.work += found.work + formed.labels->work() - before;
-            m_result.cancelled = m_result.cancelled || found.cancelled;
-            if (!found.cancelled)
-                formed.pieceBounds[i] = std::max(formed.pieceBounds[i], found.bound);
-            for (const Places& places : found.proposals)
-                offer(places);
+            }
+            for (OverlapMemory& half : halves)
+                if (auto child = leafOf(*leaf.form, std::move(half))) {
+                    for (double& piece : child->pieceBounds)
+                        piece = std::max(piece, leaf.bound());
+                    m_leaves.push_back(*std::move(child));
+                }
+            setLower(done);
         }
-        formed.refresh(m_upper);
-        m_lower = std::max(m_lower, std::min(formed.bound, m_upper));
+        for (OverlapLeaf& leaf : done)
+            m_leaves.push_back(std::move(leaf));
+        setLower({});
+    }
+
+    void setLower(const std::vector<OverlapLeaf>& others)
+    {
+        double least = m_best.seconds();
+        for (const OverlapLeaf& leaf : m_leaves)
+            least = std::min(least, leaf.bound());
+        for (const OverlapLeaf& leaf : others)
+            least = std::min(least, leaf.bound());
+        m_lower = std::max(m_lower, least);
+    }
+
+    void closeGap()
+    {
+        std::stable_sort(m_leaves.begin(), m_leaves.end(),
+                         [](const OverlapLeaf& a, const OverlapLeaf& b) { return a.bound() < b.bound(); });
+        for (OverlapLeaf& leaf : m_leaves) {
+            if (!goOn())
+                return;
+            const std::int64_t before = leaf.labels->work();
+            OverlapClosing closing(leaf, m_best, m_limits, m_state.space.ticksPerSecond, [this] { return goOn(); });
+            closing.run();
+            m_work += closing.work() + leaf.labels->work() - before;
+            setLower({});
+        }
     }
 
     void finish()
     {
-        if (m_best.empty())
-            return;
-        m_result.best = priced(m_state.space, choiceOf(m_best));
-        m_result.seconds = Seconds(m_upper);
-        m_result.lowerBound = Seconds(proven() ? m_upper : std::min(m_lower, m_upper));
-        if (m_binding != nullptr)
-            m_result.secondsPerByte = m_binding->dual.best.price * static_cast<double>(m_binding->form->scale());
+        m_result.work = spentWork();
+        m_result.best = priced(m_state.space, m_best.choiceOf(m_best.best()));
+        m_result.seconds = Seconds(m_best.seconds());
+        const bool optimal = m_best.seconds() - m_lower <= kProvenSeconds * m_best.seconds();
+        m_result.lowerBound = Seconds(optimal ? m_best.seconds() : std::min(m_lower, m_best.seconds()));
+        m_result.secondsPerByte = m_price;
     }
-
-    /// Seconds are sums of rounded numbers: this close is equal.
-    static constexpr double kProven = 1e-9;
 
     const PlannerState& m_state;
     const OverlapChain& m_chain;
     Bytes m_budget;
     const SearchResult& m_serial;
     const SearchLimits& m_limits;
+    OverlapIncumbent m_best;
+    Places m_smallest;
     OverlapResult m_result;
     std::vector<std::unique_ptr<MemoryForm>> m_made;
-    std::vector<std::unique_ptr<Formed>> m_forms;
-    Formed* m_binding = nullptr;
-    Places m_best;
-    Bytes m_bestPeak;
-    double m_upper = std::numeric_limits<double>::infinity();
+    std::unique_ptr<OverlapLeaf> m_root; ///< of the form with the highest bound
+    std::unique_ptr<OverlapLeaf> m_last; ///< another form's, looked at last
+    std::vector<OverlapLeaf> m_leaves;   ///< of the root, once it is branched
+    double m_price = 0;
     double m_lower = 0;
+    std::int64_t m_work = 0; ///< beside the incumbent's own
 };
 
 } // namespace
