@@ -39,6 +39,8 @@ double samplesOf(const Setup& setup)
 
 PlanFrontier::PlanFrontier(PlanRequest request, Bytes most) : m_search(std::move(request)), m_most(std::max(most, Bytes())) {}
 
+PlanFrontier::PlanFrontier(Replanner search, Bytes most) : m_search(std::move(search)), m_most(std::max(most, Bytes())) {}
+
 void PlanFrontier::learn(const PlanOutcome& outcome)
 {
     if (outcome.cancelled || outcome.budget < Bytes())
@@ -123,7 +125,8 @@ Result<bool> PlanFrontier::refine(const SearchLimits& limits)
 
 Result<bool> PlanFrontier::learnAt(Bytes budget, const SearchLimits& limits)
 {
-    if (limits.stop.stop_requested() || m_answers.size() >= kMostAnswers || find(budget))
+    const bool before = std::any_of(m_answers.begin(), m_answers.end(), [&](const auto& answer) { return answer->budget == budget; });
+    if (limits.stop.stop_requested() || m_answers.size() >= kMostAnswers || before)
         return false;
     return searchAt(budget, limits);
 }
@@ -151,6 +154,41 @@ std::shared_ptr<const PlanFrontier::Answer> PlanFrontier::fastest(Bytes budget) 
     return best;
 }
 
+PlanFrontier::Proof PlanFrontier::proofOf(const Answer& answer, Bytes budget) const
+{
+    // What no plan within a larger budget beats, none within this one does.
+    Proof proof;
+    for (const auto& other : m_answers) {
+        if (other->budget < budget)
+            continue;
+        proof.bound = std::max(proof.bound, other->bound);
+        proof.proven = proof.proven || (other->proven && answer.perSample() <= other->perSample());
+    }
+    proof.proven = proof.proven || answer.perSample() <= proof.bound;
+    return proof;
+}
+
+std::optional<double> PlanFrontier::gapAt(Bytes budget) const
+{
+    const auto best = fastest(budget);
+    if (!best)
+        return m_infeasible && budget <= m_infeasible->budget ? std::optional(0.0) : std::nullopt;
+    const Proof proof = proofOf(*best, budget);
+    const double mine = best->perSample().value();
+    return proof.proven || mine <= 0 ? 0.0 : std::max(0.0, (mine - proof.bound.value()) / mine);
+}
+
+std::optional<PlanOutcome> PlanFrontier::searched(Bytes budget) const
+{
+    if (m_infeasible && m_infeasible->budget == budget)
+        return *m_infeasible;
+    for (const auto& answer : m_answers) {
+        if (answer->budget == budget)
+            return outcomeOf(*answer, budget);
+    }
+    return std::nullopt;
+}
+
 PlanOutcome PlanFrontier::outcomeOf(const Answer& answer, Bytes budget) const
 {
     PlanOutcome outcome;
@@ -163,17 +201,8 @@ PlanOutcome PlanFrontier::outcomeOf(const Answer& answer, Bytes budget) const
     plan.time = stepTime(plan.table, plan.choice);
     plan.objective = answer.objective;
     outcome.plan = std::move(plan);
-    // What no plan within a larger budget beats, none within this one does.
-    Seconds bound;
-    bool proven = false;
-    for (const auto& other : m_answers) {
-        if (other->budget < budget)
-            continue;
-        bound = std::max(bound, other->bound);
-        proven = proven || (other->proven && answer.perSample() <= other->perSample());
-    }
+    const auto [bound, proven] = proofOf(answer, budget);
     outcome.secondsPerGib = answer.secondsPerGib;
-    proven = proven || answer.perSample() <= bound;
     outcome.status = proven ? SearchStatus::Optimal : SearchStatus::WithinGap;
     outcome.lowerBound = proven ? answer.objective : std::min(bound * answer.samples, answer.objective);
     if (!proven && answer.objective.value() > 0)

@@ -27,14 +27,23 @@ public:
 
     /// `request.budget` is not looked at. `most`: the largest budget that will be asked about, in bytes.
     PlanFrontier(PlanRequest request, Bytes most);
+    /// The same with searches that others use too.
+    PlanFrontier(Replanner search, Bytes most);
 
     /// One more search where most is unknown. False: nothing is left to do, or it was stopped, and nothing was searched.
     /// Errors: as makePlan. Stop through `limits.stop`.
     Result<bool> refine(const SearchLimits& limits);
 
-    /// One search at `budget`, for budgets that a hand can reach. False: it is known already, the list is full, or the search was
-    /// stopped. Errors and stopping as `refine`.
+    /// One search at `budget`, for budgets that a hand can reach. False: it was searched before, the list is full, or the search
+    /// was stopped. Errors and stopping as `refine`.
     Result<bool> learnAt(Bytes budget, const SearchLimits& limits);
+
+    /// What makePlan said at just this budget, if it was asked.
+    [[nodiscard]] std::optional<PlanOutcome> searched(Bytes budget) const;
+
+    /// How far `approximate` may be from the fastest plan, as a share of its time: 0 for what is known exactly, also that nothing fits.
+    /// Empty: nothing is known. Takes microseconds.
+    [[nodiscard]] std::optional<double> gapAt(Bytes budget) const;
 
     /// The answer to `budget` without a search, if it is known: makePlan's, or a faster one where makePlan's is unproven.
     [[nodiscard]] std::optional<PlanOutcome> find(Bytes budget) const;
@@ -64,6 +73,12 @@ private:
     Result<bool> searchAt(Bytes budget, const SearchLimits& limits);
     [[nodiscard]] std::vector<Stretch> unknownStretches() const;
     [[nodiscard]] std::optional<Stretch> widestUnknown() const;
+    /// Of an answer at a budget: the least time per sample that is not ruled out, and whether that is its own.
+    struct Proof {
+        Seconds bound;
+        bool proven = false;
+    };
+    [[nodiscard]] Proof proofOf(const Answer& answer, Bytes budget) const;
     [[nodiscard]] std::shared_ptr<const Answer> fastest(Bytes budget) const;
     [[nodiscard]] PlanOutcome outcomeOf(const Answer& answer, Bytes budget) const;
     [[nodiscard]] PlanOutcome infeasibleAt(Bytes budget) const;

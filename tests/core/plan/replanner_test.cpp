@@ -79,6 +79,17 @@ TEST(PlanFrontier, LearnsTheBudgetsItIsTold)
     ASSERT_TRUE(found && found->plan);
     EXPECT_LE(found->plan->peak, budget);
     EXPECT_FALSE(before.find(budget)); // a copy keeps to what it knew
+    const auto searched = frontier.searched(budget);
+    PlanRequest request = openRequest();
+    request.budget = budget;
+    const auto asked = makePlan(request);
+    ASSERT_TRUE(searched && asked.ok());
+    expectSame(*searched, *asked);
+    EXPECT_FALSE(frontier.searched(budget - Bytes(1)));
+    EXPECT_EQ(frontier.gapAt(budget), asked->gap);
+    EXPECT_FALSE(frontier.gapAt(Bytes(1)));
+    ASSERT_TRUE(frontier.learnAt(Bytes(1), {}).ok());
+    EXPECT_EQ(frontier.gapAt(Bytes(1)), 0.0);
     const auto again = frontier.learnAt(budget, {});
     ASSERT_TRUE(again.ok());
     EXPECT_FALSE(*again);
