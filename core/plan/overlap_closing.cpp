@@ -2,7 +2,6 @@
 #include "core/plan/overlap_closing.hpp"
 
 #include "core/plan/overlap_beam.hpp"
-#include "core/plan/overlap_segments.hpp"
 
 #include <set>
 
@@ -12,10 +11,10 @@ namespace {
 /// Chains up to here are walked with all their options: longer ones only along what is known to be good.
 constexpr std::size_t kWalkedWhole = 120;
 
-/// Cuts of the period in the order in which they are tried.
+/// Cuts of the period beside the one at its beginning, in the order in which they are tried.
 std::vector<std::size_t> offsetsOf(std::size_t period)
 {
-    std::vector<std::size_t> offsets{0};
+    std::vector<std::size_t> offsets;
     for (const std::size_t offset : {period - 1, period / 2, std::size_t{1}, period > 3 ? period - 3 : 0, std::size_t{2}})
         if (offset > 0 && offset < period && std::find(offsets.begin(), offsets.end(), offset) == offsets.end())
             offsets.push_back(offset);
@@ -29,24 +28,29 @@ bool OverlapClosing::open() const
     return m_goOn() && m_leaf.bound() < m_best.seconds() * (1 - kProvenSeconds);
 }
 
-void OverlapClosing::run()
+void OverlapClosing::sketch()
 {
-    const std::size_t units = m_leaf.labels->chain().units();
-    improve();
     m_pool = {m_leaf.dual.best.choice};
     for (const Places* places : {&m_leaf.dual.over, &m_leaf.dual.under})
         if (!places->empty())
             m_pool.push_back(*places);
     beam(24, true, false);
     beam(256, true, true);
-    const std::size_t period = periodOf(m_leaf.labels->chain().groupOfUnit);
-    for (const std::size_t offset : offsetsOf(period)) {
-        segmentsWhileBetter(period, offset);
-        if (offset == 0 && units <= kWalkedWhole) {
-            beam(256, false, false);
-            beam(2048, false, false);
-        }
+    segmentsWhileBetter(periodOf(m_leaf.labels->chain().groupOfUnit), 0);
+}
+
+void OverlapClosing::run()
+{
+    improve();
+    sketch();
+    const std::size_t units = m_leaf.labels->chain().units();
+    if (units <= kWalkedWhole) {
+        beam(256, false, false);
+        beam(2048, false, false);
     }
+    const std::size_t period = periodOf(m_leaf.labels->chain().groupOfUnit);
+    for (const std::size_t offset : offsetsOf(period))
+        segmentsWhileBetter(period, offset);
     beam(512, true, true);
     if (units <= kWalkedWhole)
         beam(8192, false, false);
@@ -94,17 +98,44 @@ double OverlapClosing::segmentBound(const OverlapPiece& piece, std::size_t perio
     request.limits = m_limits;
     request.limits.work = std::clamp<std::int64_t>(m_limits.work - m_work, 1, kMostKnapsackWork);
     request.limits.listCap = 1 << 13;
-    const SegmentBound found = boundBySegments(*m_leaf.labels, request);
+    const SegmentBound found = solve(request);
+    proposeLess(request, found);
+    return found.cancelled ? 0 : found.bound;
+}
+
+SegmentBound OverlapClosing::solve(const SegmentRequest& request)
+{
+    SegmentBound found = boundBySegments(*m_leaf.labels, request);
     m_work += found.work;
     for (const Places& places : found.proposals) {
         m_best.offer(places);
         m_pool.push_back(places);
+        const double seconds = m_leaf.labels->chain().seconds(places);
+        if (request.reserve == 0 && seconds < std::min(m_best.seconds(), m_exceedingSeconds)) {
+            m_exceeding = places;
+            m_exceedingSeconds = seconds;
+        }
     }
-    return found.cancelled ? 0 : found.bound;
+    return found;
 }
 
-/// `near`: only along the memory of the best choice so far. `known`: only options that some good choice takes. Either way nothing is
-/// proven, but good choices are found at little cost.
+/// The form promises more than the true peak keeps: the same question again with as much left free as the proposals are over.
+void OverlapClosing::proposeLess(SegmentRequest request, const SegmentBound& first)
+{
+    constexpr int kRounds = 3;
+    std::vector<Places> proposals = first.proposals;
+    for (int round = 0; round < kRounds && open() && !proposals.empty(); ++round) {
+        Bytes over = m_best.over(proposals.front());
+        for (const Places& places : proposals)
+            over = std::min(over, m_best.over(places));
+        if (over <= Bytes())
+            return;
+        request.reserve += over.count() * m_leaf.form->scale();
+        request.upper = m_best.seconds();
+        proposals = solve(request).proposals;
+    }
+}
+
 void OverlapClosing::beam(std::size_t width, bool near, bool known)
 {
     if (!open())

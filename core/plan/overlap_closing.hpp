@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/plan/overlap_leaf.hpp"
+#include "core/plan/overlap_segments.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,11 @@ public:
     {
     }
 
+    /// The cheap part: enough to tell whether the form is worth more.
+    void sketch();
     void run();
+    /// The fastest relaxed answer that would beat the best choice but for its peak: what the form does not see. Empty: none.
+    [[nodiscard]] const Places& exceeding() const { return m_exceeding; }
     [[nodiscard]] std::int64_t work() const { return m_work; } ///< beside the leaf's and the incumbent's own
 
 private:
@@ -26,6 +31,8 @@ private:
     void improve();
     void segmentsWhileBetter(std::size_t period, std::size_t offset);
     double segmentBound(const OverlapPiece& piece, std::size_t period, std::size_t offset);
+    SegmentBound solve(const SegmentRequest& request);
+    void proposeLess(SegmentRequest request, const SegmentBound& first);
     void beam(std::size_t width, bool near, bool known);
     void keepKnown(OptionLists& lists) const;
     void drawLine(struct BeamRequest& request) const;
@@ -38,6 +45,8 @@ private:
     double m_ticksPerSecond;
     std::function<bool()> m_goOn;
     std::vector<Places> m_pool; ///< choices worth mixing
+    Places m_exceeding;
+    double m_exceedingSeconds = std::numeric_limits<double>::infinity();
     std::int64_t m_work = 0;
 };
 

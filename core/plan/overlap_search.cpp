@@ -52,17 +52,15 @@ private:
         return !m_result.cancelled && !proven() && spentWork() < m_limits.work;
     }
 
-    /// The dual of one form; the form with the highest bound is the one to work on. Null: nothing fits the form.
-    const OverlapLeaf* add(const MemoryForm& form)
+    /// The dual of one form; the form with the highest bound is the one to work on.
+    void add(const MemoryForm& form)
     {
         auto leaf = leafOf(form, overlapMemory(m_state.space, form, m_budget));
         if (!leaf)
-            return nullptr;
+            return;
         m_lower = std::max(m_lower, leaf->bound());
-        m_last = std::make_unique<OverlapLeaf>(*std::move(leaf));
-        if (!m_root || m_last->bound() > m_root->bound())
-            std::swap(m_root, m_last);
-        return m_last && m_last->form == &form ? m_last.get() : m_root.get();
+        if (!m_root || leaf->bound() > m_root->bound())
+            m_root = std::make_unique<OverlapLeaf>(*std::move(leaf));
     }
 
     std::optional<OverlapLeaf> leafOf(const MemoryForm& form, OverlapMemory memory)
@@ -88,31 +86,44 @@ private:
                 add(*form);
     }
 
-    /// Several events may bind at once: weights go to those that the last choice exceeds (docs/planning.md 4).
+    /// Several events may bind at once: weights go to those that the form's own answer exceeds (docs/planning.md 4).
     void weighEvents()
     {
-        constexpr int kRounds = 10;
+        constexpr int kRounds = 12;
         constexpr int kKeepsBest = 4;
         if (m_state.space.table.setup.memory == MemoryMode::Paper)
             return;
         EventRows rows(m_state.space);
         EventWeights weights(rows, m_budget);
-        Choice choice = m_best.choiceOf(m_root->dual.under);
+        Places exceeding = sketched(*m_root);
         int idle = 0;
         for (int round = 0; round < kRounds && idle < kKeepsBest && goOn(); ++round) {
-            if (!weights.learn(choice))
+            if (!weights.learn(m_best.choiceOf(exceeding)))
                 return;
             auto form = MemoryForm::make(m_state.space, weights.terms(), EventWeights::kScale);
             if (!form)
                 return;
             m_made.push_back(std::make_unique<MemoryForm>(*std::move(form)));
             const double before = m_lower;
-            const OverlapLeaf* added = add(*m_made.back());
-            if (added == nullptr)
+            auto leaf = leafOf(*m_made.back(), overlapMemory(m_state.space, *m_made.back(), m_budget));
+            if (!leaf)
                 return;
-            choice = m_best.choiceOf(added->dual.under);
+            exceeding = sketched(*leaf);
             idle = m_lower > before ? 0 : idle + 1;
+            if (leaf->bound() > m_root->bound())
+                *m_root = *std::move(leaf);
         }
+    }
+
+    /// Closes what is cheap to close; returns the choice that the form lets in and the peak does not.
+    Places sketched(OverlapLeaf& leaf)
+    {
+        const std::int64_t before = leaf.labels->work();
+        OverlapClosing closing(leaf, m_best, m_limits, m_state.space.ticksPerSecond, [this] { return goOn(); });
+        closing.sketch();
+        m_work += closing.work() + leaf.labels->work() - before;
+        m_lower = std::max(m_lower, std::min(leaf.bound(), m_best.seconds()));
+        return closing.exceeding().empty() ? leaf.dual.under : closing.exceeding();
     }
 
     /// Everything that is the choice above the capacity up to some unit and the one within it from there on, or the other way round:
@@ -230,7 +241,6 @@ private:
     OverlapResult m_result;
     std::vector<std::unique_ptr<MemoryForm>> m_made;
     std::unique_ptr<OverlapLeaf> m_root; ///< of the form with the highest bound
-    std::unique_ptr<OverlapLeaf> m_last; ///< another form's, looked at last
     std::vector<OverlapLeaf> m_leaves;   ///< of the root, once it is branched
     double m_price = 0;
     double m_lower = 0;

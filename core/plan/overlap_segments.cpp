@@ -132,7 +132,7 @@ private:
 
     void solve(SegmentBound& result)
     {
-        std::int64_t capacity = m_labels.memory().capacity - m_request.piece.transient;
+        std::int64_t capacity = m_labels.memory().capacity - m_request.piece.transient - m_request.reserve;
         double constant = m_table.value + m_constant;
         std::vector<KnapsackClass> classes;
         for (const SegmentClass& segment : m_classes) {

@@ -16,6 +16,7 @@ struct SegmentRequest {
     std::size_t period = 8;
     std::size_t offset = 0;       ///< of the first cut
     std::size_t contentCap = 512; ///< contents kept at one option of one unit; beyond it neighbours are joined, which weakens the bound
+    std::int64_t reserve = 0;     ///< bytes left free: proposals then fit where the form promises too much, and nothing is proven
     double ticksPerSecond = 1e12;
     SearchLimits limits;
 };
