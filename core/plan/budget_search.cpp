@@ -2,9 +2,12 @@
 #include "core/plan/budget_search.hpp"
 
 #include "core/plan/event_weights.hpp"
+#include "core/plan/peak_branches.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <set>
 
 namespace loadline {
 namespace {
@@ -30,6 +33,8 @@ public:
             repairBinding();
         if (!proven())
             weighEvents();
+        if (!proven())
+            branchAtPeak();
         if (!proven())
             shiftBudget();
         if (!proven())
@@ -130,6 +135,7 @@ private:
         Choice choice = m_bindingCandidate->choice;
         int idle = 0;
         for (int round = 0; round < kRounds && idle < kKeepsBest && !proven() && !spent(); ++round) {
+            m_bindingUnits.insert(m_rows.peakOf(choice).unit);
             if (!weights.learn(choice))
                 return;
             auto form = MemoryForm::make(m_state.space, weights.terms(), EventWeights::kScale);
@@ -144,6 +150,35 @@ private:
             choice = candidate->choice;
             idle = m_result.lowerBound > before ? 0 : idle + 1;
         }
+    }
+
+    /// Fixes a single large unit, option by option (core/plan/peak_branches.hpp).
+    void branchAtPeak()
+    {
+        constexpr int kDeepest = 2;
+        const auto unit = peakPivot(m_state.space, m_bindingUnits);
+        if (!unit || m_state.depth >= kDeepest || spent())
+            return;
+        m_result.pivot = unit;
+        m_result.branches = branchesAtPeak(m_state, *unit, m_budget);
+        if (m_result.branches.empty())
+            return;
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        for (const PeakBranch& branch : m_result.branches) {
+            if (spent() || (m_result.best && branch.relaxed >= m_result.best->ticks)) {
+                least = std::min(least, branch.relaxed); // and so are the others, or more
+                break;
+            }
+            SearchLimits left = m_limits;
+            left.work = m_limits.work - m_result.work;
+            const SearchResult found = searchBudget(*branch.state, m_budget, left);
+            m_result.work += found.work;
+            m_result.cancelled = m_result.cancelled || found.cancelled;
+            if (found.best)
+                consider(*found.best);
+            least = std::min(least, std::max(branch.relaxed, found.lowerBound));
+        }
+        m_result.lowerBound = std::max(m_result.lowerBound, m_result.best ? std::min(least, m_result.best->ticks) : m_result.lowerBound);
     }
 
     /// The forms are a little too hopeful: ask for less, by as much as the plan overshoots, until it fits; then for more.
@@ -232,6 +267,7 @@ private:
     SearchResult m_result;
     KnapsackPlan m_last;
     EventRows m_rows;
+    std::set<std::size_t> m_bindingUnits; ///< of events at which relaxed answers had their peaks
     const MemoryForm* m_binding = nullptr;
     std::optional<PricedChoice> m_bindingCandidate;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/plan/planner_state.hpp"
+#include "core/plan/peak_branches.hpp"
 
 #include <memory>
 #include <optional>
@@ -15,6 +15,8 @@ struct SearchResult {
     double ticksPerByte = 0;          ///< shadow price
     std::int64_t work = 0;
     bool cancelled = false;
+    std::optional<std::size_t> pivot; ///< unit at which it was branched, if it was
+    std::vector<PeakBranch> branches;
     std::vector<std::shared_ptr<const MemoryForm>> forms; ///< that this search made beside the state's, of several events each
 };
 

@@ -68,13 +68,17 @@ CostTable unionTable(const CostTable& a, const CostTable& b)
 
 void OuterBounds::makeRoomFor(std::size_t units)
 {
-    if (m_keptUnits + units > kMostKeptUnits) {
-        m_tables.clear();
-        m_relaxed.clear();
-        m_planners.clear();
-        m_keptUnits = 0;
-    }
+    if (m_keptUnits + units > kMostKeptUnits)
+        dropAll();
     m_keptUnits += units;
+}
+
+void OuterBounds::dropAll()
+{
+    m_tables.clear();
+    m_relaxed.clear();
+    m_planners.clear();
+    m_keptUnits = 0;
 }
 
 Result<std::shared_ptr<const CostTable>> OuterBounds::table(const Candidate& candidate, std::int64_t recomputed)
@@ -87,7 +91,6 @@ Result<std::shared_ptr<const CostTable>> OuterBounds::table(const Candidate& can
     if (!built)
         return built.error();
     auto shared = std::make_shared<const CostTable>(*std::move(built));
-    makeRoomFor(shared->units.size());
     m_tables.emplace(key, shared);
     return shared;
 }
@@ -132,9 +135,13 @@ Result<std::shared_ptr<const OuterBounds::Relaxed>> OuterBounds::relaxed(const C
     if (!forms)
         return forms.error();
     makeRoomFor(space->table.units.size());
-    auto made = std::make_shared<const Relaxed>(Relaxed{*std::move(space), *std::move(forms)});
+    auto made = std::make_shared<Relaxed>();
+    made->forms = *std::move(forms);
+    made->ticksPerSecond = space->ticksPerSecond;
+    if (space->table.setup.time == TimeMode::Overlap)
+        made->space = *std::move(space);
     m_relaxed.emplace(candidate, made);
-    return made;
+    return std::shared_ptr<const Relaxed>(std::move(made));
 }
 
 Result<OuterBound> OuterBounds::bound(const Candidate& candidate, Bytes budget)
@@ -142,17 +149,16 @@ Result<OuterBound> OuterBounds::bound(const Candidate& candidate, Bytes budget)
     const auto known = relaxed(candidate);
     if (!known)
         return known.error();
-    const SearchSpace& space = (*known)->space;
     OuterBound result;
     for (const MemoryForm& form : (*known)->forms) {
         result.leastBudget = std::max(result.leastBudget, form.leastBudget());
         const std::int64_t ticks = form.relaxedBound(budget);
         if (ticks == std::numeric_limits<std::int64_t>::max() || form.leastBudget() > budget)
             result.feasible = false;
-        else if (space.table.setup.time == TimeMode::Overlap)
-            result.least = std::max(result.least, overlapBound(space, form, budget));
+        else if ((*known)->space)
+            result.least = std::max(result.least, overlapBound(*(*known)->space, form, budget));
         else
-            result.least = std::max(result.least, space.seconds(ticks));
+            result.least = std::max(result.least, Seconds(static_cast<double>(ticks) / (*known)->ticksPerSecond));
     }
     return result;
 }

@@ -33,11 +33,16 @@ public:
     Result<std::shared_ptr<const CostTable>> table(const Candidate& candidate, std::int64_t recomputed);
     Result<Planner> planner(const Candidate& candidate, std::int64_t recomputed);
 
+    /// Gives up the bare tables, from which everything else is made: the largest part of what is kept.
+    void dropTables() { m_tables.clear(); }
+    void dropAll();
+
 private:
     /// A candidate's options of both ends and its bounds, whatever the budget.
     struct Relaxed {
-        SearchSpace space;
         std::vector<MemoryForm> forms;
+        double ticksPerSecond = 1;
+        std::optional<SearchSpace> space; ///< for overlapped time
     };
     Result<std::shared_ptr<const Relaxed>> relaxed(const Candidate& candidate);
     void makeRoomFor(std::size_t units);

@@ -265,7 +265,15 @@ Result<PlanOutcome> Replanner::plan(Bytes budget, const SearchLimits& limits)
     const std::lock_guard lock(m_state->mutex);
     if (!m_state->candidates)
         return m_state->candidates.error();
-    return OuterSearch(*m_state, budget, limits).run(*m_state->candidates);
+    auto outcome = OuterSearch(*m_state, budget, limits).run(*m_state->candidates);
+    m_state->bounds.dropTables();
+    return outcome;
+}
+
+void Replanner::forget()
+{
+    const std::lock_guard lock(m_state->mutex);
+    m_state->bounds.dropAll();
 }
 
 Result<PlanOutcome> makePlan(const PlanRequest& request)

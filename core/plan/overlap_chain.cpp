@@ -128,4 +128,15 @@ OverlapMemory overlapMemory(const SearchSpace& space, const MemoryForm& form, By
     return memory;
 }
 
+OverlapMemory overlapMemory(const SearchSpace& space, const MemoryForm& form, Bytes budget, std::size_t unit, std::size_t place)
+{
+    OverlapMemory memory = overlapMemory(space, form, budget);
+    OverlapMemory::Type& type = memory.types[memory.typeOfUnit[unit]];
+    const std::size_t count = space.groups[space.groupOfUnit[unit]].options.size();
+    type.terms.resize(count, type.terms.front());
+    type.ruledOut.assign(count, true);
+    type.ruledOut[place] = false;
+    return memory;
+}
+
 } // namespace loadline

@@ -82,4 +82,7 @@ struct OverlapMemory {
 
 OverlapMemory overlapMemory(const SearchSpace& space, const MemoryForm& form, Bytes budget);
 
+/// Likewise of a form that was made with `unit`, alone in its group, fixed to its option at `place`.
+OverlapMemory overlapMemory(const SearchSpace& space, const MemoryForm& form, Bytes budget, std::size_t unit, std::size_t place);
+
 } // namespace loadline

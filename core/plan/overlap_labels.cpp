@@ -169,21 +169,34 @@ void OverlapLabels::appendCandidates(LabelTable& table, std::size_t unit, std::u
     }
 }
 
-/// Keeps the candidates that are best for some lags; over the cap, neighbours are merged into what neither is better than.
+/// Keeps the candidates that are best for some lags. With one lag, what they are at none and at the longest decides, since the
+/// difference of two is monotone between; with two, each is compared with the last ones kept.
+void OverlapLabels::keepBest(std::vector<OverlapLabel>& labels, const Lags& longest)
+{
+    constexpr std::size_t kLooksBack = 24;
+    const bool single = m_chain.kinds == 1;
+    m_order.clear();
+    for (std::uint32_t i = 0; i < m_candidates.size(); ++i)
+        m_order.push_back({at(m_candidates[i], Lags{}), single ? at(m_candidates[i], longest) : 0, i});
+    std::sort(m_order.begin(), m_order.end());
+    const std::size_t begin = labels.size();
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& [none, most, index] : m_order) {
+        bool dead = single && most >= least;
+        for (std::size_t i = labels.size(); !single && i-- > begin && labels.size() - i <= kLooksBack && !dead;)
+            dead = mostAbove(labels[i], m_candidates[index], longest) <= 0;
+        if (dead)
+            continue;
+        least = std::min(least, most);
+        labels.push_back(m_candidates[index]);
+    }
+}
+
+/// Over the cap, neighbours are merged into what neither is better than.
 void OverlapLabels::appendBest(LabelTable& table, std::size_t unit)
 {
-    const Lags& longest = m_longestLag[unit];
-    const auto sum = [](const OverlapLabel& label) { return label.a[0] + label.a[1]; };
-    std::stable_sort(m_candidates.begin(), m_candidates.end(),
-                     [&](const OverlapLabel& x, const OverlapLabel& y) { return sum(x) < sum(y); });
     const std::size_t begin = table.labels.size();
-    for (const OverlapLabel& candidate : m_candidates) {
-        bool dead = false;
-        for (std::size_t i = table.labels.size(); i-- > begin && !dead;)
-            dead = mostAbove(table.labels[i], candidate, longest) <= 0;
-        if (!dead)
-            table.labels.push_back(candidate);
-    }
+    keepBest(table.labels, m_longestLag[unit]);
     m_work += static_cast<std::int64_t>(m_candidates.size());
     table.mostLabels = std::max(table.mostLabels, table.labels.size() - begin);
     while (table.labels.size() - begin > m_labelCap) {

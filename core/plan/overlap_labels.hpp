@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace loadline {
@@ -82,6 +83,7 @@ private:
     [[nodiscard]] double mostSlower(const ChainTimes& option, const ChainTimes& than) const;
     [[nodiscard]] bool beaten(const OverlapMemory::Type& type, std::uint32_t place, std::uint32_t by, double price, double margin) const;
     void appendCandidates(LabelTable& table, std::size_t unit, std::uint32_t place, const std::vector<std::uint32_t>& below);
+    void keepBest(std::vector<OverlapLabel>& labels, const Lags& longest);
     void appendBest(LabelTable& table, std::size_t unit);
     void finish(LabelTable& table, const OptionLists& lists) const;
 
@@ -89,7 +91,8 @@ private:
     OverlapMemory m_memory;
     std::size_t m_labelCap;
     std::vector<Lags> m_longestLag;
-    std::vector<OverlapLabel> m_candidates;
+    std::vector<OverlapLabel> m_candidates;                         ///< of one node
+    std::vector<std::tuple<double, double, std::uint32_t>> m_order; ///< of them: at no lag, at the longest
     std::int64_t m_work = 0;
 };
 

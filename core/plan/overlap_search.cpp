@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <memory>
+#include <set>
 
 namespace loadline {
 namespace {
@@ -33,7 +34,9 @@ public:
             m_price = m_root->dual.best.price * static_cast<double>(m_root->form->scale());
             weighEvents();
             shiftBudget();
-            branch();
+            if (!branchAtPeak())
+                m_leaves.push_back(std::move(*m_root));
+            splitLeaves();
             closeGap();
         }
         finish();
@@ -90,6 +93,7 @@ private:
     void weighEvents()
     {
         constexpr int kRounds = 12;
+        constexpr int kBeforeBranching = 2;
         constexpr int kKeepsBest = 4;
         if (m_state.space.table.setup.memory == MemoryMode::Paper)
             return;
@@ -98,7 +102,9 @@ private:
         Places exceeding = sketched(*m_root);
         int idle = 0;
         for (int round = 0; round < kRounds && idle < kKeepsBest && goOn(); ++round) {
-            if (!weights.learn(m_best.choiceOf(exceeding)))
+            const Choice choice = m_best.choiceOf(exceeding);
+            m_bindingUnits.insert(rows.peakOf(choice).unit);
+            if (!weights.learn(choice) || (round >= kBeforeBranching && peakPivot(m_state.space, m_bindingUnits)))
                 return;
             auto form = MemoryForm::make(m_state.space, weights.terms(), EventWeights::kScale);
             if (!form)
@@ -167,11 +173,49 @@ private:
         }
     }
 
-    /// Splits at single large units while that helps: no walk or knapsack makes up for the rounding of one that is most of the budget.
-    void branch()
+    /// A leaf for each option of the unit that decides which event binds, as the serial search does (core/plan/peak_branches.hpp).
+    bool branchAtPeak()
     {
-        constexpr std::size_t kMostLeaves = 24;
-        m_leaves.push_back(std::move(*m_root));
+        if (!goOn())
+            return false;
+        m_branches = m_serial.branches;
+        auto pivot = m_serial.pivot;
+        if (m_branches.empty()) {
+            pivot = peakPivot(m_state.space, m_bindingUnits);
+            if (!pivot)
+                return false;
+            m_branches = branchesAtPeak(m_state, *pivot, m_budget);
+        }
+        const auto& options = m_state.space.groups[m_state.space.groupOfUnit[*pivot]].options;
+        for (const PeakBranch& branch : m_branches) {
+            const std::uint32_t option = branch.state->fastest.choice[*pivot];
+            const auto place = static_cast<std::size_t>(std::find(options.begin(), options.end(), option) - options.begin());
+            addBranch(*branch.state, *pivot, place);
+        }
+        setLower({});
+        return !m_branches.empty();
+    }
+
+    /// The form of one branch that bounds it best; nothing if some form shows that no faster choice fits it.
+    void addBranch(const PlannerState& branch, std::size_t pivot, std::size_t place)
+    {
+        std::optional<OverlapLeaf> best;
+        for (const MemoryForm& form : branch.forms) {
+            auto leaf = leafOf(form, overlapMemory(m_state.space, form, m_budget, pivot, place));
+            if (!leaf || leaf->bound() >= m_best.seconds())
+                return;
+            if (!best || leaf->bound() > best->bound())
+                best = std::move(leaf);
+        }
+        if (best)
+            m_leaves.push_back(*std::move(best));
+    }
+
+    /// Splits at other single large units while that helps: no walk or knapsack makes up for the rounding of one that is most of the
+    /// budget.
+    void splitLeaves()
+    {
+        constexpr std::size_t kMostLeaves = 40;
         std::vector<OverlapLeaf> done;
         while (!m_leaves.empty() && m_leaves.size() + done.size() < kMostLeaves && goOn()) {
             const auto least = std::min_element(m_leaves.begin(), m_leaves.end(),
@@ -241,7 +285,9 @@ private:
     OverlapResult m_result;
     std::vector<std::unique_ptr<MemoryForm>> m_made;
     std::unique_ptr<OverlapLeaf> m_root; ///< of the form with the highest bound
-    std::vector<OverlapLeaf> m_leaves;   ///< of the root, once it is branched
+    std::vector<PeakBranch> m_branches;
+    std::vector<OverlapLeaf> m_leaves; ///< that together hold every choice
+    std::set<std::size_t> m_bindingUnits;
     double m_price = 0;
     double m_lower = 0;
     std::int64_t m_work = 0; ///< beside the incumbent's own

@@ -65,18 +65,6 @@ std::vector<MemoryTerms> termsOf(const SearchSpace& space, const Choice& fastest
     return terms;
 }
 
-Result<std::vector<MemoryForm>> formsOf(const SearchSpace& space, const Choice& fastest)
-{
-    std::vector<MemoryForm> forms;
-    for (const MemoryTerms& terms : termsOf(space, fastest)) {
-        auto form = MemoryForm::make(space, terms);
-        if (!form)
-            return form.error();
-        forms.push_back(*std::move(form));
-    }
-    return forms;
-}
-
 Plan finishedPlan(const SearchSpace& space, const PricedChoice& chosen)
 {
     Plan plan;
@@ -90,6 +78,18 @@ Plan finishedPlan(const SearchSpace& space, const PricedChoice& chosen)
 }
 
 } // namespace
+
+Result<std::vector<MemoryForm>> makeForms(const SearchSpace& space, const Choice& fastest)
+{
+    std::vector<MemoryForm> forms;
+    for (const MemoryTerms& terms : termsOf(space, fastest)) {
+        auto form = MemoryForm::make(space, terms);
+        if (!form)
+            return form.error();
+        forms.push_back(*std::move(form));
+    }
+    return forms;
+}
 
 double Plan::samplesPerSecond() const
 {
@@ -118,7 +118,7 @@ Result<Planner> Planner::prepare(CostTable table, const std::vector<Pin>& pins)
     auto state = std::make_shared<PlannerState>();
     state->space = *std::move(space);
     state->fastest = priced(state->space, fastestChoice(state->space));
-    auto forms = formsOf(state->space, state->fastest.choice);
+    auto forms = makeForms(state->space, state->fastest.choice);
     if (!forms)
         return forms.error();
     state->forms = *std::move(forms);
@@ -204,11 +204,11 @@ std::vector<TradeOffPoint> Planner::tradeOff(int steps, const SearchLimits& limi
         const double share = static_cast<double>(step) / (count - 1);
         const Bytes budget =
             step == count - 1 ? most : least + Bytes(static_cast<std::int64_t>(static_cast<double>((most - least).count()) * share));
-        const SearchResult found = searchBudget(*m_state, budget, left);
+        const PlanOutcome found = plan(budget, left);
         left.work -= found.work;
-        if (!found.best)
+        if (!found.plan)
             continue;
-        const TradeOffPoint point{found.best->peak, stepTime(table(), found.best->choice).serial};
+        const TradeOffPoint point{found.plan->peak, found.plan->objective};
         if (!points.empty() && point.time >= points.back().time)
             continue;
         // A faster plan that needs no more than the one before it replaces it: the stair stays strict.

@@ -19,14 +19,18 @@ struct PricedChoice {
 
 PricedChoice priced(const SearchSpace& space, Choice choice);
 
+/// Forms that every search on `space` begins with; one starts from the event at which `fastest` has its peak. Errors: as MemoryForm::make.
+Result<std::vector<MemoryForm>> makeForms(const SearchSpace& space, const Choice& fastest);
+
 /// What `Planner::prepare` works out once. Immutable.
 struct PlannerState {
     SearchSpace space;
-    std::vector<MemoryForm> forms; ///< lower bounds of the planned peak; exact for the paper's bound
-    PricedChoice fastest;          ///< each unit's fastest option; among equals the one with the least memory
-    PricedChoice smallest;         ///< the least peak that was found
+    std::vector<MemoryForm> forms;     ///< lower bounds of the planned peak; exact for the paper's bound
+    PricedChoice fastest;              ///< each unit's fastest option; among equals the one with the least memory
+    PricedChoice smallest;             ///< the least peak that was found
     std::optional<OverlapChain> chain; ///< with TimeMode::Overlap
-    Bytes provenLeast;             ///< no choice has a smaller peak; equal to smallest.peak where that is proven
+    int depth = 0;                     ///< of branching at the peak
+    Bytes provenLeast;                 ///< no choice has a smaller peak; equal to smallest.peak where that is proven
 };
 
 /// The least peak that can be found and the bound below which there is none.

@@ -20,6 +20,9 @@ public:
     /// Errors, threads and stopping as makePlan.
     Result<PlanOutcome> plan(Bytes budget, const SearchLimits& limits = {});
 
+    /// Gives up what is kept, some tens of MB for long models; the next search makes it anew.
+    void forget();
+
 private:
     std::shared_ptr<ReplannerState> m_state;
 };
