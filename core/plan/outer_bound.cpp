@@ -36,12 +36,13 @@ Seconds overlapBound(const SearchSpace& space, const MemoryForm& form, Bytes bud
     if (!chain)
         return Seconds(0);
     const OverlapMemory memory = overlapMemory(space, form, budget);
-    OverlapLabels labels(*chain, memory);
+    constexpr std::size_t kLabels = 4; // a weaker bound, many times cheaper
+    OverlapLabels labels(*chain, memory, kLabels);
     constexpr double kMemoryAbove = 1e3; // seconds per byte: only bytes count
     OverlapRelaxed smallest = relaxOverlap(labels, kMemoryAbove);
     if (smallest.choice.empty() || smallest.needs > memory.capacity)
         return Seconds(std::max(0.0, relaxOverlap(labels, 0).bound));
-    constexpr std::int64_t kWork = 20'000'000;
+    constexpr std::int64_t kWork = 400'000; // any price is a bound; the first few are nearly the best
     return Seconds(solveOverlapDual(labels, std::move(smallest.choice), kWork).best.bound);
 }
 

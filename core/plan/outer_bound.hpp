@@ -21,7 +21,7 @@ struct OuterBound {
 /// kept is given up whole when it grows beyond `kMostKeptUnits`. Not thread-safe; `request` must outlive it.
 class OuterBounds {
 public:
-    static constexpr std::size_t kMostKeptUnits = 100'000; ///< of all kept tables together: some tens of MB
+    static constexpr std::size_t kMostKeptUnits = 60'000; ///< of all kept together: some tens of MB
 
     explicit OuterBounds(const PlanRequest& request) : m_request(request) {}
 

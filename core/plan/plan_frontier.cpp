@@ -4,6 +4,7 @@
 #include "core/plan/candidates.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace loadline {
@@ -12,7 +13,7 @@ struct PlanFrontier::Answer {
     Bytes budget; ///< it was searched for
     Bytes peak;
     Choice choice;
-    std::shared_ptr<const CostTable> table;
+    std::shared_ptr<const Setup> setup;
     Seconds objective;
     double samples = 1;  ///< in one step of the whole job
     Seconds bound;       ///< no plan within `budget` takes less time per sample
@@ -20,6 +21,38 @@ struct PlanFrontier::Answer {
     double secondsPerGib = 0;
 
     [[nodiscard]] Seconds perSample() const { return objective * (1.0 / samples); }
+};
+
+/// Cost tables are made again when a plan is looked at, as a frontier has plans of a hundred settings and their tables are far
+/// larger than the plans; those asked for last are kept. Thread-safe.
+class PlanFrontier::Tables {
+public:
+    std::shared_ptr<const CostTable> of(const std::shared_ptr<const Setup>& setup)
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            const auto known = std::find_if(m_kept.begin(), m_kept.end(), [&](const Kept& kept) { return kept.setup == setup; });
+            if (known != m_kept.end()) {
+                std::rotate(m_kept.begin(), known, known + 1);
+                return m_kept.front().table;
+            }
+        }
+        auto table = std::make_shared<const CostTable>(*buildCostTable(*setup)); // a plan was made with it before
+        const std::lock_guard lock(m_mutex);
+        const std::size_t most = std::max<std::size_t>(kMostUnits / std::max<std::size_t>(table->units.size(), 1), 2);
+        m_kept.insert(m_kept.begin(), {setup, table});
+        m_kept.resize(std::min(m_kept.size(), most));
+        return table;
+    }
+
+private:
+    static constexpr std::size_t kMostUnits = 3000; ///< of all kept tables
+    struct Kept {
+        std::shared_ptr<const Setup> setup;
+        std::shared_ptr<const CostTable> table;
+    };
+    std::mutex m_mutex;
+    std::vector<Kept> m_kept; ///< newest first
 };
 
 namespace {
@@ -37,9 +70,12 @@ double samplesOf(const Setup& setup)
 
 } // namespace
 
-PlanFrontier::PlanFrontier(PlanRequest request, Bytes most) : m_search(std::move(request)), m_most(std::max(most, Bytes())) {}
+PlanFrontier::PlanFrontier(PlanRequest request, Bytes most) : PlanFrontier(Replanner(std::move(request)), most) {}
 
-PlanFrontier::PlanFrontier(Replanner search, Bytes most) : m_search(std::move(search)), m_most(std::max(most, Bytes())) {}
+PlanFrontier::PlanFrontier(Replanner search, Bytes most)
+    : m_search(std::move(search)), m_most(std::max(most, Bytes())), m_tables(std::make_shared<Tables>())
+{
+}
 
 void PlanFrontier::learn(const PlanOutcome& outcome)
 {
@@ -63,8 +99,8 @@ void PlanFrontier::learn(const PlanOutcome& outcome)
     answer->bound = answer->proven ? answer->perSample() : outcome.lowerBound * (1.0 / answer->samples);
     answer->secondsPerGib = outcome.secondsPerGib;
     const auto known =
-        std::find_if(m_tables.begin(), m_tables.end(), [&](const auto& table) { return sameSetting(table->setup, plan.table.setup); });
-    answer->table = known != m_tables.end() ? *known : m_tables.emplace_back(std::make_shared<const CostTable>(plan.table));
+        std::find_if(m_setups.begin(), m_setups.end(), [&](const auto& setup) { return sameSetting(*setup, plan.table.setup); });
+    answer->setup = known != m_setups.end() ? *known : m_setups.emplace_back(std::make_shared<const Setup>(plan.table.setup));
     const auto place = std::lower_bound(m_answers.begin(), m_answers.end(), answer->budget,
                                         [](const auto& other, Bytes budget) { return other->budget < budget; });
     m_answers.insert(place, std::move(answer));
@@ -194,7 +230,7 @@ PlanOutcome PlanFrontier::outcomeOf(const Answer& answer, Bytes budget) const
     PlanOutcome outcome;
     outcome.budget = budget;
     Plan plan;
-    plan.table = *answer.table;
+    plan.table = *m_tables->of(answer.setup);
     plan.choice = answer.choice;
     plan.peak = answer.peak;
     plan.paperPeak = paperPeak(plan.table, plan.choice);

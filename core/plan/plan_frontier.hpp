@@ -65,6 +65,7 @@ public:
 
 private:
     struct Answer; ///< enough to make the plan again
+    class Tables;  ///< what is made again
     struct Stretch {
         Bytes low;  ///< first budget in it
         Bytes high; ///< last budget in it
@@ -85,9 +86,10 @@ private:
 
     Replanner m_search; ///< shared by copies
     Bytes m_most;
-    std::vector<std::shared_ptr<const Answer>> m_answers;   ///< by budget, ascending
-    std::vector<std::shared_ptr<const CostTable>> m_tables; ///< of the plans, each setting once
-    std::shared_ptr<const PlanOutcome> m_infeasible;        ///< of the largest budget that nothing fits
+    std::vector<std::shared_ptr<const Answer>> m_answers; ///< by budget, ascending
+    std::vector<std::shared_ptr<const Setup>> m_setups;   ///< of the plans, each once
+    std::shared_ptr<Tables> m_tables;                     ///< of the plans looked at last; shared by copies
+    std::shared_ptr<const PlanOutcome> m_infeasible;      ///< of the largest budget that nothing fits
 };
 
 } // namespace loadline
