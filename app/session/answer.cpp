@@ -33,64 +33,11 @@ const Setup& shownSetup(const PlanAnswer& answer)
     return answer.outcome->plan ? answer.outcome->plan->table.setup : answer.resolved.request.setup;
 }
 
-/// Above it the plan no longer changes at the chosen batch; 0 if that cannot be said.
-Bytes mostBudgetOf(const PlanAnswer& answer)
-{
-    Setup setup = shownSetup(answer);
-    if (answer.resolved.request.recompute == Recompute::Auto)
-        setup.recomputedBlocks = 0; // as memory grows, the last block stops being recomputed
-    auto table = buildCostTable(setup);
-    if (!table)
-        return {};
-    const auto planner = Planner::prepare(*std::move(table), answer.resolved.request.pins);
-    return planner ? planner->mostBudget() : Bytes();
-}
-
 } // namespace
-
-Bytes LeastBudget::of(const Inputs& inputs, PlanRequest request)
-{
-    Inputs key = inputs;
-    key.budget = Bytes();
-    const std::lock_guard lock(m_mutex);
-    if (m_inputs && *m_inputs == key)
-        return m_least;
-    // What a search says that has next to nothing: it names the least that any choice needs.
-    request.budget = Bytes(1);
-    const auto outcome = makePlan(request);
-    if (!outcome || outcome->cancelled || !outcome->infeasible)
-        return {};
-    m_inputs = std::move(key);
-    m_least = outcome->infeasible->leastBudget;
-    return m_least;
-}
 
 bool operator==(const Inputs& a, const Inputs& b)
 {
     return a.model == b.model && a.budget == b.budget && sameOptions(a.options, b.options);
-}
-
-Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, LeastBudget& least, const std::stop_token& stop)
-{
-    auto resolved = resolveRequest(inputs.options, inputs.model);
-    if (!resolved)
-        return resolved.error();
-    PlanRequest& request = resolved->request;
-    request.budget = inputs.budget;
-    request.limits.stop = stop;
-    auto outcome = makePlan(request);
-    if (!outcome)
-        return outcome.error();
-    auto answer = std::make_shared<PlanAnswer>();
-    answer->inputs = inputs;
-    answer->device = request.setup.cluster.device.memory;
-    answer->outcome = std::make_shared<const PlanOutcome>(*std::move(outcome));
-    if (answer->outcome->plan)
-        answer->timeline = std::make_shared<const Timeline>(playTimeline(answer->outcome->plan->table, answer->outcome->plan->choice));
-    answer->least = answer->outcome->infeasible ? answer->outcome->infeasible->leastBudget : least.of(inputs, request);
-    answer->resolved = *std::move(resolved);
-    answer->most = mostBudgetOf(*answer);
-    return PlanAnswerPtr(std::move(answer));
 }
 
 std::string granularityFlag(int most)

@@ -6,8 +6,6 @@
 #include "core/plan/planner.hpp"
 
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -30,24 +28,9 @@ struct PlanAnswer {
     Bytes least;                              ///< least budget of these inputs
     Bytes most;                               ///< above it the plan no longer changes
     Bytes device;
+    bool lookedUp = false; ///< a known plan, near enough to show while a hand moves; not yet loadline-plan's answer
 };
 using PlanAnswerPtr = std::shared_ptr<const PlanAnswer>;
-
-/// The least feasible budget of the inputs asked about last, so that a drag works it out once. Thread-safe.
-class LeastBudget {
-public:
-    /// Over every batch and recomputation that `request` leaves open. `inputs` without their budget are the key.
-    Bytes of(const Inputs& inputs, PlanRequest request);
-
-private:
-    std::mutex m_mutex;
-    std::optional<Inputs> m_inputs;
-    Bytes m_least;
-};
-
-/// Answers `inputs` exactly as loadline-plan does. Errors: a request that cannot be asked. Thread-safe; takes
-/// milliseconds to seconds; polls `stop`.
-Result<PlanAnswerPtr> answerPlan(const Inputs& inputs, LeastBudget& least, const std::stop_token& stop);
 
 /// The trade-off of one granularity and the baselines, at the batch and accumulation of `answer`'s plan;
 /// the stair leaves recomputation as open as the request does.

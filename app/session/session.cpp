@@ -7,10 +7,28 @@
 #include "core/cost/profile.hpp"
 #include "core/model/reader.hpp"
 
+#include <QTimer>
+
 #include <algorithm>
+#include <utility>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace loadline {
 namespace {
+
+constexpr int kFrame = 16;     ///< ms: answers are shown once a frame
+constexpr int kPatience = 100; ///< ms: what is answered sooner feels instant
+
+/// Where the handle rests at a step of the trade-off: the next hundredth of a GiB.
+Bytes restAt(Bytes step)
+{
+    constexpr std::int64_t kHundredths = 100;
+    const std::int64_t parts = ((step.count() % (1LL << 30)) * kHundredths + (1LL << 30) - 1) >> 30;
+    return Bytes((((step.count() >> 30) + parts / kHundredths) << 30) + (((parts % kHundredths) << 30) / kHundredths));
+}
 
 QString gib(Bytes bytes)
 {
@@ -21,9 +39,18 @@ QString gib(Bytes bytes)
 
 Session::Session(QObject* parent)
     : QObject(parent), m_search(new WorkSlot(this)), m_background(new WorkSlot(this)), m_opening(new WorkSlot(this)),
-      m_least(std::make_shared<LeastBudget>())
+      m_filling(new WorkSlot(this, WorkSlot::Priority::Background)), m_known(std::make_shared<KnownPlans>()), m_frame(new QTimer(this)),
+      m_patience(new QTimer(this))
 {
-    connect(m_search, &WorkSlot::busyChanged, this, &Session::searchingChanged);
+    for (QTimer* timer : {m_frame, m_patience})
+        timer->setSingleShot(true);
+    m_frame->setTimerType(Qt::PreciseTimer);
+    connect(m_frame, &QTimer::timeout, this, &Session::showPreview);
+    connect(m_search, &WorkSlot::busyChanged, this, &Session::watchSearch);
+    connect(m_patience, &QTimer::timeout, this, [this] {
+        m_saidSearching = true;
+        emit searchingChanged(true);
+    });
 }
 
 Session::~Session()
@@ -33,7 +60,7 @@ Session::~Session()
 
 void Session::stop()
 {
-    for (WorkSlot* slot : {m_search, m_background, m_opening})
+    for (WorkSlot* slot : {m_search, m_background, m_opening, m_filling})
         slot->clear();
 }
 
@@ -89,6 +116,7 @@ void Session::takeModel(const ModelPtr& model, const QString& name)
 
 void Session::takeCluster(const Cluster& cluster, const QString& name)
 {
+    m_known->forget(); // the file may have been another when it was read before
     Inputs next = m_inputs;
     next.options.cluster = name.toStdString();
     next.options.nodes.reset();
@@ -111,6 +139,7 @@ void Session::takePlan(const Inputs& inputs, const QString& name)
 
 void Session::takeProfile(const OpenedProfile& opened)
 {
+    m_known->forget(); // the file may have been another when it was read before
     emit profileOpened(opened.profile);
     if (!m_inputs.model) {
         emit failed(tr("open a model first; then the profile '%1' can be used for it").arg(QString::fromStdString(opened.path)));
@@ -135,6 +164,7 @@ void Session::setProfile(const QString& file)
 
 void Session::setMachine(const Cluster& cluster, const QString& file)
 {
+    m_known->forget(); // the file may have been another when it was read before
     Inputs next = m_inputs;
     next.options.cluster = file.toStdString();
     next.options.nodes.reset();
@@ -240,14 +270,18 @@ void Session::adopt(Inputs next)
 {
     m_previewing = false;
     const bool otherModel = next.model != m_inputs.model;
+    const bool otherKind = !sameKind(next, m_inputs);
     m_inputs = std::move(next);
+    m_preview.reset();
+    if (otherKind)
+        m_filling->clear();
     if (otherModel) { // answers about the old model are of no use
         m_search->clear();
         m_background->clear();
     }
     emit inputsChanged();
     emit historyChanged();
-    if (m_answer && m_answer->inputs == m_inputs)
+    if (m_answer && m_answer->inputs == m_inputs && !m_answer->lookedUp)
         settle(m_answer);
     else
         search(m_inputs, false);
@@ -255,8 +289,8 @@ void Session::adopt(Inputs next)
 
 void Session::search(const Inputs& asked, bool preview)
 {
-    m_search->submit([this, asked, preview, known = m_least](const std::stop_token& stop, const WorkSlot::Post&) -> WorkSlot::Delivery {
-        const auto result = answerPlan(asked, *known, stop);
+    m_search->submit([this, asked, preview, known = m_known](const std::stop_token& stop, const WorkSlot::Post&) -> WorkSlot::Delivery {
+        const auto result = known->answer(asked, preview, stop);
         if (!result)
             return [this, error = result.error(), asked, preview] { refuse(error, asked, preview); };
         return [this, answer = *result, preview] { accept(answer, preview); };
@@ -265,19 +299,65 @@ void Session::search(const Inputs& asked, bool preview)
 
 void Session::accept(const PlanAnswerPtr& answer, bool preview)
 {
-    if (answer->inputs == m_inputs && !m_previewing) {
+    if (answer->inputs == m_inputs && !m_previewing && !answer->lookedUp) {
         settle(answer);
         return;
     }
-    if (answer->inputs == m_inputs)
+    if (answer->inputs == m_inputs && !answer->lookedUp)
         m_committed = answer; // a hand moves again already: what to go back to, not what to show
     // Late answers are worth showing while a hand moves, as long as they differ in nothing but the budget.
     Inputs sameBudget = m_inputs;
     sameBudget.budget = answer->inputs.budget;
     if (!preview || !m_previewing || answer->inputs != sameBudget)
         return;
-    m_answer = answer;
-    emit answered(answer, true);
+    m_preview = answer;
+    if (!m_frame->isActive())
+        showPreview();
+}
+
+void Session::showPreview()
+{
+    if (!m_preview)
+        return;
+    m_answer = std::exchange(m_preview, nullptr);
+    m_frame->start(kFrame);
+    emit answered(m_answer, true);
+}
+
+void Session::watchSearch(bool busy)
+{
+    if (busy) {
+        m_patience->start(kPatience);
+        return;
+    }
+    m_patience->stop();
+    if (std::exchange(m_saidSearching, false))
+        emit searchingChanged(false);
+}
+
+void Session::addRests(const TradeOffAnswer& stair)
+{
+    Inputs inputs = m_committed->inputs;
+    if (stair.granularity != granularity())
+        inputs.options.granularity = granularityFlag(stair.granularity);
+    std::vector<Bytes> rests;
+    rests.reserve(stair.stair.size());
+    for (const TradeOffPoint& point : stair.stair)
+        rests.push_back(restAt(point.peak));
+    if (m_known->addRests(inputs, std::move(rests)))
+        fillKnown();
+}
+
+void Session::fillKnown()
+{
+    m_filling->submit(
+        [inputs = m_committed->inputs, known = m_known](const std::stop_token& stop, const WorkSlot::Post&) -> WorkSlot::Delivery {
+            known->fill(inputs, stop);
+#ifdef __GLIBC__
+            malloc_trim(0); // what the searches needed is given back
+#endif
+            return {};
+        });
 }
 
 void Session::refuse(const Error& error, const Inputs& asked, bool preview)
@@ -295,8 +375,10 @@ void Session::settle(const PlanAnswerPtr& answer)
         m_search->clear();
     m_answer = answer;
     m_committed = answer;
+    m_preview.reset();
     emit answered(answer, false);
     computeTradeOffs();
+    fillKnown();
 }
 
 void Session::computeTradeOffs()
@@ -327,6 +409,7 @@ void Session::computeTradeOffs()
                 if (key != m_tradeOffKey)
                     return;
                 m_tradeOffs[stair->granularity] = stair;
+                addRests(*stair);
                 emit tradeOffChanged(stair->granularity);
             });
         }

@@ -4,12 +4,15 @@
 #include "app/session/answer.hpp"
 #include "app/session/documents.hpp"
 #include "app/session/history.hpp"
+#include "app/session/known_plans.hpp"
 #include "app/session/work_slot.hpp"
 
 #include <QObject>
 
 #include <map>
 #include <optional>
+
+class QTimer;
 
 namespace loadline {
 
@@ -57,6 +60,8 @@ public:
     /// All stairs are there.
     [[nodiscard]] bool idle() const { return settled() && !m_background->busy() && !m_opening->busy(); }
     [[nodiscard]] WorkSlot& searchSlot() { return *m_search; }
+    /// Plans known at other budgets: a move to one of them starts no search.
+    [[nodiscard]] const KnownPlans& known() const { return *m_known; }
 
 signals:
     void inputsChanged();
@@ -64,6 +69,7 @@ signals:
     /// A new answer to show; `preview` while a hand moves.
     void answered(const loadline::PlanAnswerPtr& answer, bool preview);
     void tradeOffChanged(int granularity);
+    /// A search has taken longer than feels instant (0.1 s), and then that it is over.
     void searchingChanged(bool searching);
     void failed(const QString& message);
     /// A profile was opened or is used anew; null: estimates.
@@ -75,6 +81,10 @@ private:
     void adopt(Inputs next);
     void search(const Inputs& asked, bool preview);
     void accept(const PlanAnswerPtr& answer, bool preview);
+    void showPreview();
+    void watchSearch(bool busy);
+    void fillKnown();
+    void addRests(const TradeOffAnswer& stair);
     void refuse(const Error& error, const Inputs& asked, bool preview);
     void settle(const PlanAnswerPtr& answer);
     void computeTradeOffs();
@@ -93,7 +103,12 @@ private:
     WorkSlot* m_search;
     WorkSlot* m_background;
     WorkSlot* m_opening;
-    std::shared_ptr<LeastBudget> m_least; ///< shared with the jobs
+    WorkSlot* m_filling;
+    std::shared_ptr<KnownPlans> m_known; ///< shared with the jobs
+    QTimer* m_frame;                     ///< runs while no further preview may be shown
+    QTimer* m_patience;                  ///< runs while a search is young
+    PlanAnswerPtr m_preview;             ///< waits for the next frame
+    bool m_saidSearching = false;
 };
 
 } // namespace loadline

@@ -3,9 +3,19 @@
 
 #include <QMetaObject>
 
-namespace loadline {
+#include <sys/resource.h>
 
-WorkSlot::WorkSlot(QObject* parent) : QObject(parent), m_thread([this](const std::stop_token& stop) { work(stop); }) {}
+namespace loadline {
+namespace {
+
+constexpr int kNice = 10; ///< of background work
+
+} // namespace
+
+WorkSlot::WorkSlot(QObject* parent, Priority priority)
+    : QObject(parent), m_priority(priority), m_thread([this](const std::stop_token& stop) { work(stop); })
+{
+}
 
 WorkSlot::~WorkSlot()
 {
@@ -63,6 +73,8 @@ std::int64_t WorkSlot::replaced() const
 
 void WorkSlot::work(const std::stop_token& stop)
 {
+    if (m_priority == Priority::Background)
+        setpriority(PRIO_PROCESS, 0, kNice); // on Linux this is the calling thread's
     while (true) {
         Job job;
         std::uint64_t generation = 0;

@@ -26,7 +26,10 @@ public:
     /// Runs on the worker; polls the token; what it returns is delivered like a post.
     using Job = std::function<Delivery(std::stop_token, const Post&)>;
 
-    explicit WorkSlot(QObject* parent = nullptr);
+    /// Background work gives way to everything else that wants a processor.
+    enum class Priority { Normal, Background };
+
+    explicit WorkSlot(QObject* parent = nullptr, Priority priority = Priority::Normal);
     ~WorkSlot() override;
 
     void submit(Job job);
@@ -54,7 +57,8 @@ private:
     std::int64_t m_started = 0;
     std::int64_t m_replaced = 0;
     bool m_saidBusy = false; ///< GUI thread only
-    std::jthread m_thread;   ///< last: stops before the rest goes
+    Priority m_priority;
+    std::jthread m_thread; ///< last: stops before the rest goes
 };
 
 } // namespace loadline

@@ -13,6 +13,10 @@
 
 #include <cstdio>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 namespace {
 
 using namespace loadline;
@@ -126,6 +130,9 @@ int main(int argc, char** argv)
         return refuse(QCoreApplication::translate(
             "loadline::CommandLine",
             "there is no display; write pictures with --screenshot DIR, or plan in the terminal with loadline-plan"));
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1); // workers take turns; an arena for each would keep what it once needed
+#endif
     try {
         return run(argc, argv, *line);
     } catch (const std::exception& fault) {

@@ -179,6 +179,34 @@ TEST_F(Window, MovingTheLineReplotsNothingAndMovesInTheSameEvent)
     EXPECT_EQ(m_window.session().history().done(), 1U);
 }
 
+TEST_F(Window, OnceTheFrontierIsKnownAMoveStartsNoSearch)
+{
+    open(QStringLiteral("gpt2-small"));
+    Session& session = m_window.session();
+    const auto known = [&] { return session.known().complete(session.inputs()); };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return settle() && session.idle() && known(); }, kPatience));
+    const QRect area = m_window.stepPage().memory()->dataArea();
+    const std::int64_t before = session.known().searches();
+    int shown = 0;
+    QObject::connect(&session, &Session::answered, &m_window, [&](const PlanAnswerPtr& answer, bool preview) {
+        shown += preview ? 1 : 0;
+        EXPECT_TRUE(!preview || answer->lookedUp);
+    });
+    dragTo(area.bottom() - 4, false);
+    for (int y = area.bottom() - 4; y > area.top() + 4; y -= 3) {
+        moveTo(y);
+        const Bytes at = line().budget();
+        ASSERT_TRUE(QTest::qWaitFor([&] { return session.answer()->inputs.budget == at; }, kPatience)) << y;
+        const PlanAnswerPtr answer = session.answer();
+        EXPECT_TRUE(!answer->outcome->plan || answer->outcome->plan->peak <= at);
+    }
+    EXPECT_GT(shown, 50);
+    EXPECT_EQ(session.known().searches(), before);
+    QTest::mouseRelease(&line(), Qt::LeftButton, {}, line().rect().center());
+    ASSERT_TRUE(settle());
+    expectSameAsCore();
+}
+
 TEST_F(Window, UndoRestoresTheExactPlan)
 {
     open(QStringLiteral("gpt2-small"));
