@@ -70,7 +70,8 @@ struct KnownPlans::Entry {
 
     const Inputs inputs; ///< budget 0
     const ResolvedRequest resolved;
-    Replanner search;
+    Replanner search;     ///< shared with the frontier
+    std::mutex searching; ///< held by whoever searches; never while `mutex` is
 
     std::mutex mutex; ///< of what follows
     std::shared_ptr<const PlanFrontier> frontier;
@@ -83,6 +84,21 @@ struct KnownPlans::Entry {
     {
         const std::lock_guard lock(mutex);
         return frontier;
+    }
+    Result<PlanOutcome> plan(Bytes budget, const SearchLimits& limits)
+    {
+        const std::lock_guard lock(searching);
+        return search.plan(budget, limits);
+    }
+    Result<bool> learn(PlanFrontier& into, Bytes budget, const SearchLimits& limits)
+    {
+        const std::lock_guard lock(searching);
+        return into.learnAt(budget, limits);
+    }
+    void rest()
+    {
+        const std::lock_guard lock(searching);
+        search.forget();
     }
     Bytes leastOf(const PlanOutcome& outcome, const SearchLimits& limits);
     Bytes mostOf(const Setup& shown);
@@ -101,7 +117,7 @@ Bytes KnownPlans::Entry::leastOf(const PlanOutcome& outcome, const SearchLimits&
     }
     if (!known) {
         // What a search says that has next to nothing: it names the least that any choice needs.
-        const auto none = search.plan(Bytes(1), limits);
+        const auto none = plan(Bytes(1), limits);
         if (none && !none->cancelled && none->infeasible)
             known = none->infeasible->leastBudget;
     }
@@ -227,7 +243,7 @@ Result<PlanAnswerPtr> KnownPlans::answer(const Inputs& inputs, bool preview, con
     limits.stop = stop;
     if (!known) {
         ++m_searches;
-        auto outcome = entry.search.plan(inputs.budget, limits);
+        auto outcome = entry.plan(inputs.budget, limits);
         if (!outcome)
             return outcome.error();
         known = *std::move(outcome);
@@ -262,12 +278,12 @@ void KnownPlans::fill(const Inputs& first, const std::stop_token& stop)
         if (!entry || !learnAll(**entry, {first.budget}, true, stop))
             return;
         if (!entries.empty()) // the first one serves the hand
-            (*entry)->search.forget();
+            (*entry)->rest();
         entries.push_back(*std::move(entry));
     }
     for (const EntryPtr& entry : entries) {
         const bool done = fillOne(*entry, stop);
-        entry->search.forget(); // what is left to ask is little
+        entry->rest(); // what is left to ask is little
         if (!done)
             return;
     }
@@ -283,7 +299,7 @@ bool KnownPlans::learnAll(Entry& entry, const std::vector<Bytes>& budgets, bool 
     for (const Bytes budget : budgets) {
         if (!exactly && frontier.gapAt(budget) == 0.0)
             continue;
-        const auto went = frontier.learnAt(budget, limits);
+        const auto went = entry.learn(frontier, budget, limits);
         if (!went || stop.stop_requested())
             return false;
         if (*went) {

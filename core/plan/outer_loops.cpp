@@ -4,7 +4,6 @@
 #include "core/plan/ways_out.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -31,7 +30,6 @@ struct ReplannerState {
         return found;
     }
 
-    std::mutex mutex;
     const PlanRequest request;
     OuterBounds bounds;
     const Result<std::vector<Candidate>> candidates;
@@ -164,6 +162,8 @@ private:
             return planner.error();
         SearchLimits limits = m_limits;
         limits.work = std::max<std::int64_t>(m_limits.work - m_work, 0);
+        if (m_request.setup.time == TimeMode::Overlap) // several candidates share the work: what one cannot close, another may rule out
+            limits.work = std::min(limits.work, m_request.limits.work / 8);
         PlanOutcome outcome = planner->plan(m_budget, limits);
         m_work += outcome.work;
         m_cancelled = m_cancelled || outcome.cancelled;
@@ -262,7 +262,6 @@ Result<PlanOutcome> Replanner::plan(Bytes budget, const SearchLimits& limits)
 {
     if (budget < Bytes())
         return invalidInput("--budget must not be negative.");
-    const std::lock_guard lock(m_state->mutex);
     if (!m_state->candidates)
         return m_state->candidates.error();
     auto outcome = OuterSearch(*m_state, budget, limits).run(*m_state->candidates);
@@ -272,7 +271,6 @@ Result<PlanOutcome> Replanner::plan(Bytes budget, const SearchLimits& limits)
 
 void Replanner::forget()
 {
-    const std::lock_guard lock(m_state->mutex);
     m_state->bounds.dropAll();
 }
 

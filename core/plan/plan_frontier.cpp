@@ -4,16 +4,20 @@
 #include "core/plan/candidates.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 namespace loadline {
+
+struct PlanFrontier::Setting {
+    Setup setup;
+    std::shared_ptr<const CostTable> table; ///< null: to be made again
+};
 
 struct PlanFrontier::Answer {
     Bytes budget; ///< it was searched for
     Bytes peak;
     Choice choice;
-    std::shared_ptr<const Setup> setup;
+    std::shared_ptr<const Setting> setting;
     Seconds objective;
     double samples = 1;  ///< in one step of the whole job
     Seconds bound;       ///< no plan within `budget` takes less time per sample
@@ -23,39 +27,9 @@ struct PlanFrontier::Answer {
     [[nodiscard]] Seconds perSample() const { return objective * (1.0 / samples); }
 };
 
-/// Cost tables are made again when a plan is looked at, as a frontier has plans of a hundred settings and their tables are far
-/// larger than the plans; those asked for last are kept. Thread-safe.
-class PlanFrontier::Tables {
-public:
-    std::shared_ptr<const CostTable> of(const std::shared_ptr<const Setup>& setup)
-    {
-        {
-            const std::lock_guard lock(m_mutex);
-            const auto known = std::find_if(m_kept.begin(), m_kept.end(), [&](const Kept& kept) { return kept.setup == setup; });
-            if (known != m_kept.end()) {
-                std::rotate(m_kept.begin(), known, known + 1);
-                return m_kept.front().table;
-            }
-        }
-        auto table = std::make_shared<const CostTable>(*buildCostTable(*setup)); // a plan was made with it before
-        const std::lock_guard lock(m_mutex);
-        const std::size_t most = std::max<std::size_t>(kMostUnits / std::max<std::size_t>(table->units.size(), 1), 2);
-        m_kept.insert(m_kept.begin(), {setup, table});
-        m_kept.resize(std::min(m_kept.size(), most));
-        return table;
-    }
-
-private:
-    static constexpr std::size_t kMostUnits = 3000; ///< of all kept tables
-    struct Kept {
-        std::shared_ptr<const Setup> setup;
-        std::shared_ptr<const CostTable> table;
-    };
-    std::mutex m_mutex;
-    std::vector<Kept> m_kept; ///< newest first
-};
-
 namespace {
+
+constexpr std::size_t kMostTableUnits = 3000; ///< of all tables that are kept
 
 bool sameSetting(const Setup& a, const Setup& b)
 {
@@ -72,9 +46,19 @@ double samplesOf(const Setup& setup)
 
 PlanFrontier::PlanFrontier(PlanRequest request, Bytes most) : PlanFrontier(Replanner(std::move(request)), most) {}
 
-PlanFrontier::PlanFrontier(Replanner search, Bytes most)
-    : m_search(std::move(search)), m_most(std::max(most, Bytes())), m_tables(std::make_shared<Tables>())
+PlanFrontier::PlanFrontier(Replanner search, Bytes most) : m_search(std::move(search)), m_most(std::max(most, Bytes())) {}
+
+/// A frontier has plans of a hundred settings, and their tables are far larger than the plans: most are made again when they are
+/// looked at.
+std::shared_ptr<const PlanFrontier::Setting> PlanFrontier::settingOf(const CostTable& table)
 {
+    const auto known =
+        std::find_if(m_settings.begin(), m_settings.end(), [&](const auto& setting) { return sameSetting(setting->setup, table.setup); });
+    if (known != m_settings.end())
+        return *known;
+    const bool keep = m_settings.size() < std::max<std::size_t>(kMostTableUnits / std::max<std::size_t>(table.units.size(), 1), 2);
+    return m_settings.emplace_back(
+        std::make_shared<const Setting>(Setting{table.setup, keep ? std::make_shared<const CostTable>(table) : nullptr}));
 }
 
 void PlanFrontier::learn(const PlanOutcome& outcome)
@@ -98,9 +82,7 @@ void PlanFrontier::learn(const PlanOutcome& outcome)
     answer->proven = outcome.status == SearchStatus::Optimal;
     answer->bound = answer->proven ? answer->perSample() : outcome.lowerBound * (1.0 / answer->samples);
     answer->secondsPerGib = outcome.secondsPerGib;
-    const auto known =
-        std::find_if(m_setups.begin(), m_setups.end(), [&](const auto& setup) { return sameSetting(*setup, plan.table.setup); });
-    answer->setup = known != m_setups.end() ? *known : m_setups.emplace_back(std::make_shared<const Setup>(plan.table.setup));
+    answer->setting = settingOf(plan.table);
     const auto place = std::lower_bound(m_answers.begin(), m_answers.end(), answer->budget,
                                         [](const auto& other, Bytes budget) { return other->budget < budget; });
     m_answers.insert(place, std::move(answer));
@@ -230,7 +212,7 @@ PlanOutcome PlanFrontier::outcomeOf(const Answer& answer, Bytes budget) const
     PlanOutcome outcome;
     outcome.budget = budget;
     Plan plan;
-    plan.table = *m_tables->of(answer.setup);
+    plan.table = answer.setting->table ? *answer.setting->table : *buildCostTable(answer.setting->setup); // a plan was made with it before
     plan.choice = answer.choice;
     plan.peak = answer.peak;
     plan.paperPeak = paperPeak(plan.table, plan.choice);

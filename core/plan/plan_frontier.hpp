@@ -27,7 +27,7 @@ public:
 
     /// `request.budget` is not looked at. `most`: the largest budget that will be asked about, in bytes.
     PlanFrontier(PlanRequest request, Bytes most);
-    /// The same with searches that others use too.
+    /// The same with searches that others use too, which then take turns with `refine` and `learnAt`.
     PlanFrontier(Replanner search, Bytes most);
 
     /// One more search where most is unknown. False: nothing is left to do, or it was stopped, and nothing was searched.
@@ -64,14 +64,15 @@ public:
     [[nodiscard]] std::size_t answers() const { return m_answers.size(); }
 
 private:
-    struct Answer; ///< enough to make the plan again
-    class Tables;  ///< what is made again
+    struct Answer;  ///< enough to make the plan again
+    struct Setting; ///< of batch, accumulation and recomputation
     struct Stretch {
         Bytes low;  ///< first budget in it
         Bytes high; ///< last budget in it
     };
 
     Result<bool> searchAt(Bytes budget, const SearchLimits& limits);
+    std::shared_ptr<const Setting> settingOf(const CostTable& table);
     [[nodiscard]] std::vector<Stretch> unknownStretches() const;
     [[nodiscard]] std::optional<Stretch> widestUnknown() const;
     /// Of an answer at a budget: the least time per sample that is not ruled out, and whether that is its own.
@@ -86,10 +87,9 @@ private:
 
     Replanner m_search; ///< shared by copies
     Bytes m_most;
-    std::vector<std::shared_ptr<const Answer>> m_answers; ///< by budget, ascending
-    std::vector<std::shared_ptr<const Setup>> m_setups;   ///< of the plans, each once
-    std::shared_ptr<Tables> m_tables;                     ///< of the plans looked at last; shared by copies
-    std::shared_ptr<const PlanOutcome> m_infeasible;      ///< of the largest budget that nothing fits
+    std::vector<std::shared_ptr<const Answer>> m_answers;   ///< by budget, ascending
+    std::vector<std::shared_ptr<const Setting>> m_settings; ///< of the plans, each once
+    std::shared_ptr<const PlanOutcome> m_infeasible;        ///< of the largest budget that nothing fits
 };
 
 } // namespace loadline

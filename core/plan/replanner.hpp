@@ -11,13 +11,13 @@ struct ReplannerState; // core/plan/outer_loops.cpp
 
 /// makePlan at many budgets of one request. Tables, bounds and prepared searches of its batches and recomputations are kept
 /// between budgets, so that after the first answers little but the search itself is left to do. Answers are makePlan's.
-/// Copies share what is kept. Thread-safe: one search at a time.
+/// Copies share what is kept. Not thread-safe: one search at a time, over all copies.
 class Replanner {
 public:
     /// `request.budget` and `request.limits` are not looked at.
     explicit Replanner(PlanRequest request);
 
-    /// Errors, threads and stopping as makePlan.
+    /// Errors and stopping as makePlan.
     Result<PlanOutcome> plan(Bytes budget, const SearchLimits& limits = {});
 
     /// Gives up what is kept, some tens of MB for long models; the next search makes it anew.
