@@ -7,7 +7,7 @@ namespace loadline {
 namespace {
 
 /// More pieces cost a pass each and rarely matter; the rest shares the last one's value and the least transient.
-constexpr std::size_t kMostPieces = 6;
+constexpr std::size_t kMostPieces = 40;
 constexpr int kMostPasses = 40;
 
 bool anyEmpty(const OptionLists& lists, const OverlapMemory& memory)
@@ -24,7 +24,7 @@ struct Point {
 
 } // namespace
 
-OverlapRelaxed relaxOverlap(OverlapLabels& labels, double price)
+OverlapRelaxed relaxOverlap(OverlapLabels& labels, double price, double upper)
 {
     const OverlapMemory& memory = labels.memory();
     OverlapRelaxed result;
@@ -50,7 +50,7 @@ OverlapRelaxed relaxOverlap(OverlapLabels& labels, double price)
         // The rest is a piece too, also where it cannot lower the bound now: other pieces' bounds will rise past it.
         const OverlapPiece rest{piece.transient, memory.leastTransient, piece.value};
         const double bound = rest.bound(price, memory.capacity);
-        if (bound >= result.bound || result.pieces.size() >= kMostPieces) {
+        if (bound >= std::max(result.bound, upper) || result.pieces.size() >= kMostPieces) {
             result.bound = std::min(result.bound, bound);
             result.pieces.push_back(rest);
             break;

@@ -40,7 +40,8 @@ struct OverlapDual {
     int passes = 0;
 };
 
-OverlapRelaxed relaxOverlap(OverlapLabels& labels, double price);
+/// Pieces are told apart as long as that raises the bound, and further up to `upper`: what is beyond it need not be.
+OverlapRelaxed relaxOverlap(OverlapLabels& labels, double price, double upper = 0);
 
 /// The highest Lagrangean bound, by the chord between a choice above the capacity and `fits`, which must be within it.
 OverlapDual solveOverlapDual(OverlapLabels& labels, std::vector<std::uint32_t> fits, std::int64_t workLimit);

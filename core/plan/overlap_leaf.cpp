@@ -24,7 +24,7 @@ void moveToAllowed(const OverlapMemory& memory, Places& places)
 
 } // namespace
 
-std::optional<OverlapLeaf> makeLeaf(const OverlapChain& chain, const MemoryForm& form, OverlapMemory memory, Places smallest,
+std::optional<OverlapLeaf> makeLeaf(const OverlapChain& chain, const MemoryForm& form, OverlapMemory memory, Places smallest, double upper,
                                     std::int64_t work)
 {
     moveToAllowed(memory, smallest);
@@ -40,6 +40,8 @@ std::optional<OverlapLeaf> makeLeaf(const OverlapChain& chain, const MemoryForm&
     leaf.form = &form;
     leaf.labels = std::make_unique<OverlapLabels>(chain, std::move(memory));
     leaf.dual = solveOverlapDual(*leaf.labels, std::move(smallest), work);
+    if (leaf.dual.best.pieces.size() > 1 && leaf.dual.best.bound < upper)
+        leaf.dual.best = relaxOverlap(*leaf.labels, leaf.dual.best.price, upper);
     for (const OverlapPiece& piece : leaf.dual.best.pieces)
         leaf.pieceBounds.push_back(piece.bound(leaf.dual.best.price, leaf.memory().capacity));
     return leaf;

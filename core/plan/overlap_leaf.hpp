@@ -34,7 +34,8 @@ struct OverlapLeaf {
 };
 
 /// Solves the leaf's dual. Empty: nothing fits its form. `smallest`: a choice with little memory, to begin from.
-std::optional<OverlapLeaf> makeLeaf(const OverlapChain& chain, const MemoryForm& form, OverlapMemory memory, Places smallest,
+/// `upper`: seconds of a choice that is known to fit.
+std::optional<OverlapLeaf> makeLeaf(const OverlapChain& chain, const MemoryForm& form, OverlapMemory memory, Places smallest, double upper,
                                     std::int64_t work);
 
 /// The two halves of a leaf, split at the unit that occurs once and about which the choices above and within the capacity differ most:

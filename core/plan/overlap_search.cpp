@@ -68,7 +68,7 @@ private:
 
     std::optional<OverlapLeaf> leafOf(const MemoryForm& form, OverlapMemory memory)
     {
-        auto leaf = makeLeaf(m_chain, form, std::move(memory), m_smallest, m_limits.work - spentWork());
+        auto leaf = makeLeaf(m_chain, form, std::move(memory), m_smallest, m_best.seconds(), m_limits.work - spentWork());
         if (!leaf)
             return std::nullopt;
         m_work += leaf->labels->work();
