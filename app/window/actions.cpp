@@ -34,6 +34,13 @@ Actions::Actions(QMainWindow* window) : QObject(window)
         themes->addAction(theme);
     }
     themeSystem->setChecked(true);
+    chartFit = make(tr("Fit the chart"), {}, tr("All of the chart that has the keyboard (F)"));
+    chartCopy = make(tr("Copy the chart as picture"), {}, tr("The chart that has the keyboard, to the clipboard"));
+    chartTable = make(tr("Chart as table"), QStringLiteral("Ctrl+T"), tr("The figures of the chart that has the keyboard, as rows"));
+    chartPng = make(tr("Export the chart as PNG\u2026"), {}, tr("As it stands on the screen"));
+    chartSvg = make(tr("Export the chart as SVG\u2026"), {}, tr("Vectors; text stays text"));
+    chartPdf = make(tr("Export the chart as PDF\u2026"), {}, tr("Vectors; text stays text"));
+    chartCsv = make(tr("Export the chart as CSV\u2026"), {}, tr("The figures as rows, with all their digits"));
     palette = make(tr("Run a command\u2026"), QStringLiteral("Ctrl+K"), tr("Every command, by some letters of its name"));
     keys = make(tr("Keys"), QStringLiteral("?"), tr("All keys"));
     about = make(tr("About Loadline"), {}, {});
@@ -59,6 +66,10 @@ void Actions::fillMenus(QMainWindow* window)
     viewMenu->addActions({wholeDevice, findOperator});
     viewMenu->addMenu(tr("Theme"))->addActions({themeSystem, themeLight, themeDark});
     window->menuBar()->addMenu(tr("Plan"))->addActions({pin, focusBudget});
+    QMenu* chart = window->menuBar()->addMenu(tr("Chart"));
+    chart->addActions({chartFit, chartCopy, chartTable});
+    chart->addSeparator();
+    chart->addActions({chartPng, chartSvg, chartPdf, chartCsv});
     window->menuBar()->addMenu(tr("Help"))->addActions({palette, keys, about});
 }
 

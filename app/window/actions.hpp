@@ -30,6 +30,13 @@ public:
     QAction* themeSystem;
     QAction* themeLight;
     QAction* themeDark;
+    QAction* chartFit;
+    QAction* chartCopy;
+    QAction* chartTable;
+    QAction* chartPng;
+    QAction* chartSvg;
+    QAction* chartPdf;
+    QAction* chartCsv;
     QAction* palette;
     QAction* keys;
     QAction* about;

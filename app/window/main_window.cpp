@@ -2,6 +2,7 @@
 #include "app/window/main_window.hpp"
 
 #include "app/window/actions.hpp"
+#include "app/window/chart_desk.hpp"
 #include "app/window/choosers.hpp"
 #include "app/window/compare_desk.hpp"
 #include "app/window/machine_desk.hpp"
@@ -66,6 +67,7 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Ses
     joinPages();
     joinHandle(m_step->memory()->handle());
     joinHandle(m_choice->tradeOff()->handle());
+    joinCharts();
     showHistory();
     m_step->memory()->handle()->setFocus(); // so that the arrow keys move the line from the start
 }
@@ -188,6 +190,27 @@ void MainWindow::joinPages()
 
 void MainWindow::joinSession()
 {
+void MainWindow::joinCharts()
+{
+    m_charts = new ChartDesk(this);
+    m_charts->addAll();
+    connect(m_charts, &ChartDesk::said, m_hover, &QLabel::setText);
+    connect(m_charts, &ChartDesk::failed, m_messages, &MessageBar::showMessage);
+    const auto join = [this](QAction* action, auto&& perform) {
+        connect(action, &QAction::triggered, m_charts, [this, perform] {
+            if (QWidget* chart = m_charts->current())
+                perform(*m_charts, chart);
+        });
+    };
+    join(m_actions->chartFit, [](ChartDesk& desk, QWidget* chart) { desk.fit(chart); });
+    join(m_actions->chartCopy, [](ChartDesk& desk, QWidget* chart) { desk.copy(chart); });
+    join(m_actions->chartTable, [](ChartDesk& desk, QWidget* chart) { desk.showTable(chart); });
+    for (const auto& [action, form] :
+         {std::pair(m_actions->chartPng, ChartDesk::Form::Png), std::pair(m_actions->chartSvg, ChartDesk::Form::Svg),
+          std::pair(m_actions->chartPdf, ChartDesk::Form::Pdf), std::pair(m_actions->chartCsv, ChartDesk::Form::Csv)})
+        join(action, [form = form](ChartDesk& desk, QWidget* chart) { desk.save(chart, form); });
+}
+
     connect(m_session, &Session::inputsChanged, this, &MainWindow::showInputs);
     connect(m_session, &Session::historyChanged, this, &MainWindow::showHistory);
     connect(m_session, &Session::answered, this, &MainWindow::showAnswer);

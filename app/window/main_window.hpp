@@ -12,6 +12,7 @@ namespace loadline {
 
 class Actions;
 class BudgetHandle;
+class ChartDesk;
 class ChoicePage;
 class Choosers;
 class CommandPalette;
@@ -70,6 +71,7 @@ public:
     [[nodiscard]] QString message() const;
 
 protected:
+    [[nodiscard]] ChartDesk& charts() { return *m_charts; }
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
@@ -84,6 +86,7 @@ private:
     void showAnswer(const PlanAnswerPtr& answer, bool preview);
     void showInputs();
     void showTradeOff();
+    void joinCharts();
     void showHistory();
     void showBudget(Bytes budget);
     void showProblem(const PlanAnswer& answer);
@@ -115,7 +118,8 @@ private:
     CompareDesk* m_compareDesk = nullptr;
     SessionsPage* m_sessions = nullptr;
     SessionDesk* m_sessionDesk = nullptr;
-    QString m_storeFile;                 ///< empty: nothing is kept
+    QString m_storeFile; ///< empty: nothing is kept
+    ChartDesk* m_charts = nullptr;
     CommandPalette* m_palette = nullptr; ///< once it was asked for
     QLabel* m_hover = nullptr;
     QLabel* m_state = nullptr;

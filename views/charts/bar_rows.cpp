@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/charts/bar_rows.hpp"
 
+#include "views/format/text.hpp"
 #include "views/palette.hpp"
 
 #include <QKeyEvent>
@@ -57,6 +58,15 @@ void BarRows::setEmptyWords(const QString& words)
 {
     m_empty = words;
     update();
+}
+
+ChartTable BarRows::table() const
+{
+    ChartTable table{{tr("name"), tr("first value"), tr("second value"), tr("compared with"), tr("estimated"), tr("in words")}, {}};
+    for (const BarRow& row : m_rows)
+        table.rows.push_back({row.name, exactText(row.first), exactText(row.second), row.mark < 0 ? QString() : exactText(row.mark),
+                              row.estimated ? tr("yes") : tr("no"), row.value});
+    return table;
 }
 
 QSize BarRows::sizeHint() const

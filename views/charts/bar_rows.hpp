@@ -26,7 +26,7 @@ struct BarRow {
 };
 
 /// Horizontal bars on one scale, a row each. Arrow keys walk the rows and say what they hold.
-class BarRows : public QWidget {
+class BarRows : public QWidget, public TableSource {
     Q_OBJECT
 public:
     using Color = std::function<QColor(const Palette&)>; ///< asked at each painting, so that a theme change needs no call
@@ -43,6 +43,7 @@ public:
     [[nodiscard]] double scale() const { return m_most; }
     [[nodiscard]] QRectF barRect(std::size_t row) const;
     [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] ChartTable table() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
 signals:

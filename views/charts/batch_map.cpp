@@ -49,6 +49,17 @@ void BatchMap::setSurface(std::shared_ptr<const BatchSurface> surface)
     update();
 }
 
+ChartTable BatchMap::table() const
+{
+    ChartTable table{{tr("batch"), tr("micro-steps"), tr("fits"), tr("samples/s"), tr("peak or need, bytes")}, {}};
+    if (!m_surface)
+        return table;
+    for (const BatchCell& cell : m_surface->cells)
+        table.rows.push_back({QString::number(cell.batch), QString::number(cell.accumulation), cell.fits ? tr("yes") : tr("no"),
+                              exactText(cell.samplesPerSecond), QString::number(cell.peak.count())});
+    return table;
+}
+
 void BatchMap::setShown(std::int64_t batch, std::int64_t accumulation)
 {
     m_batch = batch;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/plan/batch_surface.hpp"
+#include "views/charts/chart_table.hpp"
 
 #include <QWidget>
 
@@ -12,7 +13,7 @@ namespace loadline {
 
 /// Throughput over batch (columns) and accumulation (rows) as a heat map, with the edge beyond which memory runs out. The best cell has
 /// a star, the shown plan's a frame. Click or Enter chooses a cell; arrows move.
-class BatchMap : public QWidget {
+class BatchMap : public QWidget, public TableSource {
     Q_OBJECT
 public:
     explicit BatchMap(QWidget* parent = nullptr);
@@ -22,6 +23,7 @@ public:
     void setShown(std::int64_t batch, std::int64_t accumulation);
 
     [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] ChartTable table() const override;
     [[nodiscard]] QRect cellRect(std::size_t batch, std::size_t accumulation) const;
     [[nodiscard]] const BatchSurface* surface() const { return m_surface.get(); }
 

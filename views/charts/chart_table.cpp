@@ -27,7 +27,7 @@ void paintVectors(QWidget& widget, QCPPainter& painter)
         widget.render(&painter, QPoint(), QRegion(), QWidget::DrawWindowBackground);
     for (QObject* object : widget.children()) {
         auto* child = qobject_cast<QWidget*>(object);
-        if (child == nullptr || child->isWindow() || !child->isVisibleTo(&widget))
+        if (child == nullptr || child->isWindow() || !child->isVisibleTo(&widget) || child->property(kScreenOnly).toBool())
             continue;
         painter.save();
         painter.translate(child->pos());
@@ -58,7 +58,16 @@ QByteArray pngOf(QWidget& widget)
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
+    std::vector<QWidget*> hidden;
+    for (QWidget* child : widget.findChildren<QWidget*>()) {
+        if (child->property(kScreenOnly).toBool() && child->isVisibleTo(&widget)) {
+            child->hide();
+            hidden.push_back(child);
+        }
+    }
     widget.grab().save(&buffer, "PNG");
+    for (QWidget* child : hidden)
+        child->show();
     return bytes;
 }
 

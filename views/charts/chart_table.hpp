@@ -16,6 +16,19 @@ struct ChartTable {
     std::vector<QStringList> rows;
 };
 
+/// A chart that can say what it shows.
+class TableSource {
+public:
+    TableSource() = default;
+    TableSource(const TableSource&) = delete;
+    TableSource& operator=(const TableSource&) = delete;
+    virtual ~TableSource() = default;
+    [[nodiscard]] virtual ChartTable table() const = 0;
+};
+
+/// Children of a chart with this property set are for the eye on the screen alone (a focus ring): no picture holds them.
+inline constexpr char kScreenOnly[] = "screenOnly";
+
 /// RFC 4180: comma, quotes where needed, lines end in CRLF; UTF-8.
 QByteArray csvOf(const ChartTable& table);
 

@@ -85,7 +85,32 @@ QRect DecisionStrip::cells() const
 double DecisionStrip::edge(std::size_t unit) const
 {
     const QRect area = cells();
-    return std::round(area.left() + double(area.width()) * double(unit) / double(m_decisions.size()));
+    return std::round(area.left() + double(area.width()) * (double(unit) - m_from) / shownUnits());
+}
+
+double DecisionStrip::shownUnits() const
+{
+    return m_to > m_from ? m_to - m_from : double(m_decisions.size());
+}
+
+void DecisionStrip::setShown(double from, double to)
+{
+    m_from = from;
+    m_to = to;
+    update();
+}
+
+ChartTable DecisionStrip::table() const
+{
+    ChartTable table{{tr("operator"), tr("decision")}, {}};
+    for (std::size_t unit = 0; unit < m_decisions.size(); ++unit) {
+        const Plan& plan = *m_shown->plan();
+        table.rows.push_back(
+            {text(plan.table.units[unit].name), m_decisions[unit].kind == Decision::Kind::None
+                                                    ? tr("no parameters")
+                                                    : strategyText(plan.cost(unit).strategy, plan.table.setup.cluster.ranks())});
+    }
+    return table;
 }
 
 void DecisionStrip::paintEvent(QPaintEvent*)
@@ -95,10 +120,12 @@ void DecisionStrip::paintEvent(QPaintEvent*)
     if (m_decisions.empty())
         return;
     painter.save();
+    painter.setClipRect(cells().adjusted(-1, -2, 1, 4));
     painter.setOpacity(m_pale ? 0.28 : 1);
     paintCells(painter);
-    painter.restore();
+    painter.setOpacity(1);
     paintMarks(painter);
+    painter.restore();
     paintLegend(painter);
 }
 
@@ -106,7 +133,7 @@ void DecisionStrip::paintCells(QPainter& painter) const
 {
     const QRect area = cells();
     const Palette& colors = currentPalette();
-    const bool gaps = double(area.width()) / double(m_decisions.size()) >= kGapFrom;
+    const bool gaps = double(area.width()) / shownUnits() >= kGapFrom;
     for (std::size_t first = 0; first < m_decisions.size();) {
         std::size_t next = first + 1;
         // Equal neighbours are drawn as one where cells are too narrow for a gap: patterns stay readable.
@@ -168,7 +195,7 @@ void DecisionStrip::mouseMoveEvent(QMouseEvent* event)
         return;
     }
     const Plan& plan = *m_shown->plan();
-    const auto unit = std::min(static_cast<std::size_t>(double(event->pos().x() - area.left()) / area.width() * double(m_decisions.size())),
+    const auto unit = std::min(static_cast<std::size_t>(m_from + double(event->pos().x() - area.left()) / area.width() * shownUnits()),
                                m_decisions.size() - 1);
     const QString chosen = m_decisions[unit].kind == Decision::Kind::None
                                ? tr("no parameters")

@@ -123,7 +123,8 @@ void LineChart::fit()
     plot()->yAxis->grid()->setVisible(!empty);
     if (empty)
         return;
-    plot()->xAxis->setRange(airy(left, std::max(right, m_xEnd), m_x, false));
+    const QCPRange whole = airy(left, std::max(right, m_xEnd), m_x, false);
+    setHome(whole.lower, whole.upper);
     plot()->yAxis->setRange(airy(low, high, m_y, true));
 }
 

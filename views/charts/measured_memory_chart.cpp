@@ -73,7 +73,7 @@ void MeasuredMemoryChart::setTimelines(const std::shared_ptr<const Timeline>& me
     }
     std::vector<double> edges = timelineEdges(*shown);
     const double width = edges.back();
-    plot()->xAxis->setRange(0, width);
+    setHome(0, width);
     auto names = QSharedPointer<QCPAxisTickerText>::create();
     for (const Phase phase : {Phase::Forward, Phase::Backward, Phase::Step}) {
         const auto is = [phase](const TimelineEvent& event) { return event.phase == phase; };

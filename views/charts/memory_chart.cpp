@@ -185,7 +185,7 @@ void MemoryChart::fillColumns()
             values.push_back(static_cast<double>(event.bytes[static_cast<std::size_t>(category)].count()));
     }
     std::vector<double> edges = timelineEdges(timeline);
-    plot()->xAxis->setRange(0, edges.back());
+    setHome(0, edges.back());
     const Borders borders = bordersOf(timeline);
     const std::array<double, 4> at{0, edges[borders.backward], edges[borders.step], edges.back()};
     auto names = QSharedPointer<QCPAxisTickerText>::create();
@@ -205,10 +205,10 @@ void MemoryChart::fillGhost()
 {
     std::vector<double> edges;
     std::vector<double> totals;
-    if (m_ghost && m_ghost->plan() && m_ghost != m_shown) {
+    if (m_ghost && m_ghost->plan() && m_shown && m_ghost != m_shown) {
         edges = timelineEdges(*m_ghost->timeline);
         // Another model or recomputation has another number of events; the step stays one step wide.
-        const double scale = plot()->xAxis->range().upper / edges.back();
+        const double scale = timelineEdges(*m_shown->timeline).back() / edges.back();
         for (double& edge : edges)
             edge *= scale;
         for (const TimelineEvent& event : m_ghost->timeline->events)

@@ -17,6 +17,7 @@ public:
     void setPicture(const PlanPicturePtr& picture);
     void markUnit(int unit); ///< -1 for none
     void fit();
+    void showAll() override { fit(); }
     /// Zooms to the first computing of a unit, with its neighbours; nothing if it computes nothing.
     void zoomTo(std::size_t unit);
     /// A factor above 1 shows less time, at the middle of what is shown.

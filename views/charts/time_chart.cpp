@@ -92,7 +92,7 @@ void TimeChart::setPicture(const PlanPicturePtr& picture)
             const auto parts = partsOf(plan, unit);
             values.insert(values.end(), parts.begin(), parts.end());
         }
-        plot()->xAxis->setRange(0, static_cast<double>(units));
+        setHome(0, static_cast<double>(units));
         std::vector<bool> estimated;
         for (const Unit& unit : plan.table.units)
             estimated.push_back(unit.estimated);
@@ -154,7 +154,8 @@ void TimeChart::markUnit(int unit)
 {
     m_marked = unit;
     const QRect area = dataArea();
-    m_crosshair->showAt(unit < 0 ? -1 : static_cast<int>(plot()->xAxis->coordToPixel(unit + 0.5)), area.top(), area.height());
+    const int x = unit < 0 ? -1 : static_cast<int>(plot()->xAxis->coordToPixel(unit + 0.5));
+    m_crosshair->showAt(x < area.left() || x > area.right() ? -1 : x, area.top(), area.height());
 }
 
 void TimeChart::hoverAt(const QPoint* point)

@@ -130,7 +130,8 @@ void TradeOffChart::fitAxes()
     const double right = std::max(std::min(bytesOf(stair.back().peak), device), left);
     const double width = std::max(right - left, right * 0.1);
     const bool reachesDevice = right >= device * 0.98;
-    plot()->xAxis->setRange(std::max(left - width * kMargin, 0.0), right + width * (reachesDevice ? 0.08 : 0.25));
+    const double end = right + width * (reachesDevice ? 0.08 : 0.25);
+    setHome(std::max(left - width * kMargin, 0.0), end);
     double low = stair.back().time.value();
     double high = stair.front().time.value();
     const auto last = timeAt(Bytes(static_cast<std::int64_t>(right)));
@@ -145,7 +146,7 @@ void TradeOffChart::fitAxes()
     plot()->yAxis->setRange(std::max(low - height * 0.18, 0.0), high + height * 0.12);
     m_ceiling->setVisible(reachesDevice);
     m_ceiling->topLeft->setCoords(device, 0);
-    m_ceiling->bottomRight->setCoords(plot()->xAxis->range().upper, 1);
+    m_ceiling->bottomRight->setCoords(end, 1);
 }
 
 void TradeOffChart::fillBaselines()

@@ -44,6 +44,7 @@ StepPage::StepPage(QWidget* parent)
     connect(m_memory, &Chart::hovered, this, &StepPage::hovered);
     connect(m_time, &Chart::hovered, this, &StepPage::hovered);
     connect(m_strip, &DecisionStrip::hovered, this, &StepPage::hovered);
+    connect(m_time, &Chart::shownChanged, m_strip, &DecisionStrip::setShown);
     connect(m_memory, &MemoryChart::unitHovered, this, &StepPage::markUnit);
     connect(m_time, &TimeChart::unitHovered, this, &StepPage::markUnit);
     connect(m_strip, &DecisionStrip::unitHovered, this, &StepPage::markUnit);

@@ -47,6 +47,15 @@ QRectF ChoiceMap::area() const
     return QRectF(rect()).adjusted(14, 10, -14, -24);
 }
 
+ChartTable ChoiceMap::table() const
+{
+    ChartTable table{{tr("choice"), tr("memory that stays, bytes"), tr("time, s"), tr("chosen")}, {}};
+    for (std::size_t option = 0; option < m_points.size(); ++option)
+        table.rows.push_back({m_points[option].words, QString::number(static_cast<qint64>(m_points[option].bytes)),
+                              exactText(m_points[option].seconds), option == m_chosen ? tr("yes") : tr("no")});
+    return table;
+}
+
 QPointF ChoiceMap::position(std::size_t option) const
 {
     const auto [leastBytes, mostBytes] =

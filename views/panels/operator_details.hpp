@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "views/charts/chart_table.hpp"
 #include "views/models/plan_picture.hpp"
 
 #include <QWidget>
@@ -13,7 +14,7 @@ class QTreeWidget;
 namespace loadline {
 
 /// Bytes that stay against seconds of one unit under every choice it has, as points; the plan's own is filled. Arrow keys walk the points.
-class ChoiceMap : public QWidget {
+class ChoiceMap : public QWidget, public TableSource {
     Q_OBJECT
 public:
     explicit ChoiceMap(QWidget* parent = nullptr);
@@ -21,6 +22,7 @@ public:
     void setUnit(const PlanPicturePtr& picture, std::size_t unit);
 
     [[nodiscard]] QSize sizeHint() const override { return {240, 140}; }
+    [[nodiscard]] ChartTable table() const override;
     [[nodiscard]] std::size_t points() const { return m_points.size(); }
     [[nodiscard]] QPointF position(std::size_t option) const;
 
