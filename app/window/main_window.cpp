@@ -65,9 +65,9 @@ MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Ses
     joinSession();
     joinActions();
     joinPages();
+    joinCharts();
     joinHandle(m_step->memory()->handle());
     joinHandle(m_choice->tradeOff()->handle());
-    joinCharts();
     showHistory();
     m_step->memory()->handle()->setFocus(); // so that the arrow keys move the line from the start
 }
@@ -188,8 +188,6 @@ void MainWindow::joinPages()
     });
 }
 
-void MainWindow::joinSession()
-{
 void MainWindow::joinCharts()
 {
     m_charts = new ChartDesk(this);
@@ -211,6 +209,8 @@ void MainWindow::joinCharts()
         join(action, [form = form](ChartDesk& desk, QWidget* chart) { desk.save(chart, form); });
 }
 
+void MainWindow::joinSession()
+{
     connect(m_session, &Session::inputsChanged, this, &MainWindow::showInputs);
     connect(m_session, &Session::historyChanged, this, &MainWindow::showHistory);
     connect(m_session, &Session::answered, this, &MainWindow::showAnswer);

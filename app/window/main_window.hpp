@@ -67,11 +67,11 @@ public:
     [[nodiscard]] SessionDesk* sessionDesk() { return m_sessionDesk; } ///< null: nothing is kept
     /// Two plan files or saved sessions side by side.
     void compare(const QString& a, const QString& b);
+    [[nodiscard]] ChartDesk& charts() { return *m_charts; }
     [[nodiscard]] MachineDesk& machine() { return *m_machine; }
     [[nodiscard]] QString message() const;
 
 protected:
-    [[nodiscard]] ChartDesk& charts() { return *m_charts; }
     void dragEnterEvent(QDragEnterEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void closeEvent(QCloseEvent* event) override;
@@ -82,11 +82,11 @@ private:
     void joinActions();
     void addPages();
     void joinPages();
+    void joinCharts();
     void joinHandle(BudgetHandle* handle);
     void showAnswer(const PlanAnswerPtr& answer, bool preview);
     void showInputs();
     void showTradeOff();
-    void joinCharts();
     void showHistory();
     void showBudget(Bytes budget);
     void showProblem(const PlanAnswer& answer);
