@@ -138,13 +138,16 @@ void addVerbs(CLI::App& app, Arguments& a)
     addAnswerFlags(list, a, false);
 
     auto& exporting = addVerb(app, "export", "A plan as a program that trains it, or as a file of another program");
-    exporting.add_option("plan", a.files, "A saved plan")->required()->expected(1);
+    exporting.add_option("plan", a.files, "A saved plan, or the name or number of a session")->required()->expected(1);
     exporting.add_option("--format", a.format, "fsdp2, deepspeed, galvatron, accelerate, html, csv or json")->required()->group(kAnswer);
     exporting.add_option("--model", a.request.model, "The Hugging Face config.json that the plan was made of, to go with it")
         ->group(kAnswer);
-    exporting.add_option("--output", a.output, "A folder (fsdp2), or a file")->group(kAnswer);
+    exporting.add_option("--output", a.output, "A folder, or a file for formats of one file")->group(kAnswer);
+    addStoreFlag(exporting, a);
     auto& importing = addVerb(app, "import-run", "The JSON lines of a bundle's run beside the prediction, rank by rank");
-    importing.add_option("files", a.files, "A saved plan or session (which keeps the run), and a file of JSON lines")
+    importing
+        .add_option("files", a.files,
+                    "A saved plan or session (which keeps the run), and a file of JSON lines or a PyTorch memory snapshot")
         ->required()
         ->expected(2);
     addStoreFlag(importing, a);

@@ -43,4 +43,19 @@ std::optional<Error> writeExport(const std::string& folder, const std::vector<Ex
     return {};
 }
 
+Result<std::string> singleFile(const std::string& output, const std::string& name)
+{
+    std::error_code code;
+    const fs::path path(output);
+    if (path.has_filename() && !fs::is_directory(path, code))
+        return output;
+    fs::create_directories(path, code);
+    if (code)
+        return ioError(fmt::format("The folder '{}' cannot be made ({}); give --output another", output, code.message()));
+    const fs::path file = path / name;
+    if (fs::exists(file, code))
+        return ioError(fmt::format("'{}' is there already; give --output a file's name or another folder", file.string()));
+    return file.string();
+}
+
 } // namespace loadline

@@ -14,4 +14,8 @@ namespace loadline {
 /// has the name, or the folder has files and is no bundle of ours. Each file is written whole or not at all.
 std::optional<Error> writeExport(const std::string& folder, const std::vector<ExportedFile>& files);
 
+/// Where an export of one file goes: `output` itself, or a file called `name` in it if it is a folder or ends like one, which is then made.
+/// Errors: such a file is in that folder already (a bundle's plan.json, say), or the folder cannot be made.
+Result<std::string> singleFile(const std::string& output, const std::string& name);
+
 } // namespace loadline

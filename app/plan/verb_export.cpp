@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/plan/export_folder.hpp"
+#include "app/plan/stored.hpp"
 #include "app/plan/table.hpp"
 #include "app/plan/verbs.hpp"
 
@@ -117,13 +118,13 @@ std::string exportJson(const Arguments& arguments, const Exported& exported)
 
 Result<Answer> runExport(const Arguments& arguments)
 {
-    const auto saved = loadPlan(arguments.files[0]);
+    Answer answer;
+    const auto saved = loadPlanOrSession(arguments.files[0], arguments, answer.words);
     if (!saved)
         return saved.error();
     const auto exported = makeExport(arguments, saved->document);
     if (!exported)
         return exported.error();
-    Answer answer;
     if (!saved->violations.empty())
         answer.words.push_back(fmt::format("'{}' contradicts itself ({}); run check on it", arguments.files[0], saved->violations.front()));
     const bool single = exported->files.size() == 1;
@@ -136,8 +137,11 @@ Result<Answer> runExport(const Arguments& arguments)
         return answer;
     }
     if (single) {
-        if (auto problem = writeOutput(arguments, exported->files.front().text))
-            return *problem;
+        const auto file = singleFile(arguments.output, exported->files.front().name);
+        if (!file)
+            return file.error();
+        if (const auto written = writeFile(*file, exported->files.front().text); !written)
+            return written.error();
     } else if (auto problem = writeExport(arguments.output, exported->files)) {
         return *problem;
     }

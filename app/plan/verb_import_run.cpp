@@ -7,11 +7,15 @@
 #include "core/base/text.hpp"
 #include "core/exchange/plan_document.hpp"
 #include "core/export/bundle.hpp"
+#include "core/export/memory_snapshot.hpp"
 #include "core/export/run_check.hpp"
 #include "core/export/run_log.hpp"
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
+#include <fstream>
 #include <limits>
 
 namespace loadline {
@@ -101,6 +105,70 @@ RunRecord runOf(const RunCheck& check, const RunLog& log, const PlanDocument& do
     return run;
 }
 
+bool isPickle(const std::string& file)
+{
+    std::ifstream in(file, std::ios::binary);
+    return in.get() == 0x80; // the opcode that each pickle of these protocols begins with, and no text in UTF-8
+}
+
+std::string snapshotText(const MemorySnapshot& snapshot, Bytes predicted)
+{
+    TextTable table({{"device", TextTable::Align::Right},
+                     {"peak", TextTable::Align::Right},
+                     {"of the prediction", TextTable::Align::Right},
+                     {"at start", TextTable::Align::Right},
+                     {"at end", TextTable::Align::Right},
+                     {"reserved", TextTable::Align::Right},
+                     {"events", TextTable::Align::Right}});
+    for (const DeviceMemory& device : snapshot.devices)
+        table.add(
+            {std::to_string(device.device), formatBytes(device.peak),
+             predicted > Bytes()
+                 ? fmt::format("{:+.1f} %", 100 * (static_cast<double>(device.peak.count()) / static_cast<double>(predicted.count()) - 1))
+                 : std::string("-"),
+             formatBytes(device.atStart), formatBytes(device.atEnd), formatBytes(device.reserved),
+             std::to_string(device.events) + (device.outOfMemory ? ", out of memory" : "")});
+    std::string text = fmt::format("memory: predicted peak {}\n\n", formatBytes(predicted)) + table.text();
+    for (const auto& note : snapshot.notes)
+        text += wrapped(note, "");
+    return text;
+}
+
+std::string snapshotJson(const MemorySnapshot& snapshot, Bytes predicted)
+{
+    Json devices = Json::array();
+    for (const DeviceMemory& device : snapshot.devices) {
+        Json curve = Json::array();
+        for (const MemorySpan& span : device.curve)
+            curve.push_back({span.firstEvent, span.at.value(), span.least.count(), span.most.count()});
+        devices.push_back({{"device", device.device},
+                           {"peak_bytes", device.peak.count()},
+                           {"start_bytes", device.atStart.count()},
+                           {"end_bytes", device.atEnd.count()},
+                           {"reserved_bytes", device.reserved.count()},
+                           {"events", device.events},
+                           {"out_of_memory", device.outOfMemory},
+                           {"curve", std::move(curve)}});
+    }
+    const Json json = {{"format", "loadline.memory/1"},
+                       {"predicted_peak_bytes", predicted.count()},
+                       {"devices", std::move(devices)},
+                       {"notes", snapshot.notes}};
+    return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+/// A memory snapshot beside the predicted peak. It is no run: nothing is kept with the session.
+Result<Answer> importSnapshot(const Arguments& arguments, const Plan& plan, Answer answer)
+{
+    std::ifstream in(arguments.files[1], std::ios::binary);
+    const auto snapshot = readMemorySnapshot(in, fmt::format("'{}'", arguments.files[1]));
+    if (!snapshot)
+        return snapshot.error();
+    const Bytes predicted = plan.peak - plan.table.overhead;
+    answer.text = arguments.json ? snapshotJson(*snapshot, predicted) : snapshotText(*snapshot, predicted);
+    return answer;
+}
+
 } // namespace
 
 Result<Answer> runImportRun(const Arguments& arguments)
@@ -113,6 +181,8 @@ Result<Answer> runImportRun(const Arguments& arguments)
     const auto plan = fsdp2Plan(saved->document);
     if (!plan)
         return plan.error();
+    if (isPickle(arguments.files[1]))
+        return importSnapshot(arguments, plan->plan, std::move(answer));
     const auto text = readFile(arguments.files[1]);
     if (!text)
         return text.error();

@@ -7,8 +7,6 @@
 #include "core/cost/profile.hpp"
 #include "core/model/reader.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <QDir>
 #include <QFileInfo>
 #include <QSaveFile>
@@ -18,43 +16,6 @@
 
 namespace loadline {
 namespace {
-
-constexpr std::string_view kOptionsFormat = "loadline.options/1";
-
-/// The text members of the options with their keys: one list for writing and reading.
-template <class Options, class Use>
-void eachText(Options& options, Use use)
-{
-    use("model", options.model);
-    use("lora", options.lora);
-    use("cluster", options.cluster);
-    use("budget", options.budget);
-    use("batch", options.batch);
-    use("accumulation", options.accumulation);
-    use("granularity", options.granularity);
-    use("groups", options.groups);
-    use("recompute", options.recompute);
-    use("unit", options.unit);
-    use("precision", options.precision);
-    use("attention", options.attention);
-    use("dropout", options.dropout);
-    use("optimizer", options.optimizer);
-    use("overhead", options.overhead);
-    use("memory", options.memory);
-    use("time", options.time);
-    use("runtime", options.runtime);
-    use("profile", options.profile);
-}
-
-template <class Options, class Use>
-void eachNumber(Options& options, Use use)
-{
-    use("nodes", options.nodes);
-    use("gpus_per_node", options.gpusPerNode);
-    use("sequence", options.sequence);
-    use("global_batch", options.globalBatch);
-    use("work", options.work);
-}
 
 bool isBundled(const std::string& name)
 {
@@ -172,49 +133,6 @@ PlanDocument documentOf(const PlanAnswer& answer)
                           {}};
     document.outcome.budget = answer.inputs.budget;
     return document;
-}
-
-std::string optionsJson(const RequestOptions& options, Bytes budget)
-{
-    Json json{{"format", kOptionsFormat}, {"budget_bytes", budget.count()}, {"pins", options.pins}};
-    eachText(options, [&](const char* key, const std::string& value) { json[key] = value; });
-    eachNumber(options, [&](const char* key, const std::optional<std::int64_t>& value) {
-        if (value)
-            json[key] = *value;
-    });
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-Result<SavedOptions> readOptions(std::string_view text, std::string_view origin)
-{
-    const auto wrong = [&](const std::string& what) { return invalidInput(std::string(origin) + ": " + what); };
-    const Json json = Json::parse(text, nullptr, false);
-    if (!json.is_object())
-        return wrong("the settings are not JSON");
-    if (json.value("format", Json()) != kOptionsFormat)
-        return wrong("the settings are of another version; open it with the Loadline that wrote it");
-    SavedOptions saved;
-    std::string bad;
-    eachText(saved.options, [&](const char* key, std::string& value) {
-        if (const auto found = json.find(key); found != json.end())
-            found->is_string() ? void(value = found->get<std::string>()) : void(bad = key);
-    });
-    eachNumber(saved.options, [&](const char* key, std::optional<std::int64_t>& value) {
-        if (const auto found = json.find(key); found != json.end())
-            found->is_number_integer() ? void(value = found->get<std::int64_t>()) : void(bad = key);
-    });
-    if (const auto pins = json.find("pins"); pins != json.end()) {
-        for (const Json& pin : *pins)
-            pin.is_string() ? saved.options.pins.push_back(pin.get<std::string>()) : void(bad = "pins");
-    }
-    const auto budget = json.find("budget_bytes");
-    if (budget == json.end() || !budget->is_number_integer() || budget->get<std::int64_t>() < 0)
-        bad = "budget_bytes";
-    else
-        saved.budget = Bytes(budget->get<std::int64_t>());
-    if (!bad.empty())
-        return wrong("'" + bad + "' of the settings has a wrong type");
-    return saved;
 }
 
 QString dataFolder()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/session/answer.hpp"
+#include "core/exchange/options_json.hpp"
 #include "core/exchange/plan_document.hpp"
 
 #include <QString>
@@ -30,15 +31,6 @@ Result<Inputs> inputsOf(const SavedPlan& plan, const std::string& folder);
 
 /// An answer as a document that stands alone: to save, to run, to compare.
 PlanDocument documentOf(const PlanAnswer& answer);
-
-/// "loadline.options/1": the question as flags, without the model itself.
-std::string optionsJson(const RequestOptions& options, Bytes budget);
-struct SavedOptions {
-    RequestOptions options;
-    Bytes budget;
-};
-/// Unknown keys are skipped, missing ones are at their defaults. Errors: not JSON, a wrong type, a newer version. Any bytes are safe.
-Result<SavedOptions> readOptions(std::string_view text, std::string_view origin);
 
 /// Where this person's files lie: $XDG_DATA_HOME/loadline.
 QString dataFolder();

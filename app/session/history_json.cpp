@@ -17,7 +17,7 @@ constexpr std::size_t kMostKept = 200; ///< steps that come back after a restart
 
 Json stateJson(const Inputs& inputs, const std::map<const Model*, std::size_t>& places)
 {
-    Json json{{"options", optionsJson(inputs.options, inputs.budget)}, {"model", -1}};
+    Json json{{"options", requestOptionsJson(inputs.options, inputs.budget)}, {"model", -1}};
     if (inputs.model)
         json["model"] = places.at(inputs.model.get());
     return json;
@@ -30,7 +30,7 @@ Result<Inputs> stateOf(const Json& json, const std::vector<std::shared_ptr<const
     };
     if (!json.is_object() || !json.contains("options") || !json["options"].is_string())
         return wrong("options");
-    const auto options = readOptions(json["options"].get<std::string>(), origin);
+    const auto options = readRequestOptions(json["options"].get<std::string>(), origin);
     if (!options)
         return options.error();
     const auto place = json.value("model", Json());

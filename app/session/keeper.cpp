@@ -44,7 +44,7 @@ SessionRecord recordOf(const KeptSession& session)
         record.row.created = record.row.modified;
     if (inputs.model)
         record.model = writeModel(*inputs.model);
-    record.options = optionsJson(inputs.options, inputs.budget);
+    record.options = requestOptionsJson(inputs.options, inputs.budget);
     record.undo = historyJson(session.history);
     if (session.answer && session.answer->inputs == inputs) {
         const PlanDocument document = documentOf(*session.answer);
@@ -60,7 +60,7 @@ SessionRecord recordOf(const KeptSession& session)
 Result<KeptSessionPtr> sessionOf(const SessionRecord& record)
 {
     const std::string origin = "session '" + record.row.name + "'";
-    auto options = readOptions(record.options, origin);
+    auto options = readRequestOptions(record.options, origin);
     if (!options)
         return options.error();
     auto model = record.model.empty() ? loadModel(options->options.model) : readModel(record.model, origin);

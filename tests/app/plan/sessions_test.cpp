@@ -155,6 +155,42 @@ TEST_F(Sessions, AnImportedRunIsKeptWithItsSession)
     EXPECT_EQ(Json::parse(sessions({"show", "a", "--json"}).out, nullptr, false)["runs"].size(), 1U) << "nothing half kept";
 }
 
+TEST_F(Sessions, ASessionIsExportedLikeAPlanIntoAFolderOrAFile)
+{
+    ASSERT_EQ(save("a", "1").code, 0);
+    const auto exported = [&](std::vector<std::string> more) {
+        std::vector<std::string> all{"export", "a", "--store", store, "--format"};
+        all.insert(all.end(), more.begin(), more.end());
+        return runPlanner(all);
+    };
+    const auto csv = exported({"csv"});
+    ASSERT_EQ(csv.code, 0) << csv.err;
+    const auto inFolder = exported({"csv", "--output", folder.file("new/")});
+    ASSERT_EQ(inFolder.code, 0) << inFolder.err;
+    EXPECT_EQ(*readFile(folder.file("new/plan.csv")), csv.out);
+    const auto again = exported({"csv", "--output", folder.file("new")}); // a folder by now
+    EXPECT_EQ(again.code, 2);
+    EXPECT_TRUE(isOneLine(again.err));
+    EXPECT_THAT(again.err, HasSubstr("is there already"));
+    EXPECT_EQ(exported({"csv", "--output", folder.file("new/plan.csv")}).code, 0) << "a file that was named is replaced";
+    EXPECT_EQ(runPlanner({"export", "nobody", "--store", store, "--format", "csv"}).code, 2);
+}
+
+TEST_F(Sessions, AMemorySnapshotStandsBesideThePrediction)
+{
+    ASSERT_EQ(save("a", "1").code, 0);
+    const std::string file = LOADLINE_SOURCE_DIR "/tests/data/snapshots/two_devices.pickle";
+    const auto shown = runPlanner({"import-run", "a", file, "--store", store});
+    ASSERT_EQ(shown.code, 0) << shown.err;
+    EXPECT_THAT(shown.out, HasSubstr("85.0 GiB")); // expected.json's peak of device 0
+    const auto json = Json::parse(runPlanner({"import-run", "a", file, "--store", store, "--json"}).out, nullptr, false);
+    ASSERT_EQ(json["devices"].size(), 2U);
+    EXPECT_EQ(json["devices"][0]["peak_bytes"], 91278135808);
+    const auto refused = runPlanner({"import-run", "a", LOADLINE_SOURCE_DIR "/tests/data/snapshots/call.pickle", "--store", store});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_TRUE(isOneLine(refused.err));
+}
+
 TEST_F(Sessions, WrongWordsAndWrongFilesAreOneSentence)
 {
     ASSERT_EQ(save("a", "1").code, 0);

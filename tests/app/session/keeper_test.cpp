@@ -77,11 +77,11 @@ TEST(Options, ComeBackFromText)
     options.model = "x";
     options.nodes = 3;
     options.pins = {"a=dp", "b=zdp"};
-    const auto back = readOptions(optionsJson(options, Bytes(77)), "test");
+    const auto back = readRequestOptions(requestOptionsJson(options, Bytes(77)), "test");
     ASSERT_TRUE(back.ok());
-    EXPECT_EQ(optionsJson(back->options, back->budget), optionsJson(options, Bytes(77)));
-    EXPECT_FALSE(readOptions("{}", "test").ok());
-    EXPECT_FALSE(readOptions("[1", "test").ok());
+    EXPECT_EQ(requestOptionsJson(back->options, back->budget), requestOptionsJson(options, Bytes(77)));
+    EXPECT_FALSE(readRequestOptions("{}", "test").ok());
+    EXPECT_FALSE(readRequestOptions("[1", "test").ok());
 }
 
 TEST_F(Kept, IsThereAfterARestartWithItsHistory)
