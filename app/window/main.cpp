@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/session/documents.hpp"
 #include "app/window/command_line.hpp"
+#include "app/window/habits.hpp"
 #include "app/window/main_window.hpp"
 #include "app/window/script.hpp"
 #include "app/window/theme.hpp"
+#include "views/charts/chart.hpp"
 
 #include <QApplication>
 #include <QDir>
@@ -42,6 +44,16 @@ bool preparePlatform(const CommandLine& line)
     return true;
 }
 
+QtMessageHandler usualMessages = nullptr;
+
+/// The platform that draws without a display says this of every window that has a least size. It says nothing about the window, and whoever
+/// asked for pictures can do nothing about it.
+void dropSizeHints(QtMsgType type, const QMessageLogContext& context, const QString& message)
+{
+    if (message != QLatin1String("This plugin does not support propagateSizeHints()"))
+        usualMessages(type, context, message);
+}
+
 /// Waits until the plan is on screen, writes the pictures, leaves.
 void writeAndLeave(MainWindow* window, const QString& folder)
 {
@@ -73,6 +85,8 @@ int run(int& argc, char** argv, const CommandLine& line)
     if (line.scale > 0)
         qputenv("QT_SCALE_FACTOR", QByteArray::number(line.scale));
     QApplication app(argc, argv);
+    if (QGuiApplication::platformName() == QLatin1String("offscreen"))
+        usualMessages = qInstallMessageHandler(dropSizeHints);
     QApplication::setApplicationName(QStringLiteral("loadline"));
     QGuiApplication::setDesktopFileName(QStringLiteral("org.loadline.Loadline"));
     QApplication::setApplicationVersion(QStringLiteral(LOADLINE_VERSION));
@@ -89,9 +103,12 @@ int run(int& argc, char** argv, const CommandLine& line)
     if (!line.screenshotFolder.isEmpty() && !QDir().mkpath(line.screenshotFolder))
         return refuse(
             QCoreApplication::translate("loadline::CommandLine", "--screenshot: folder '%1' cannot be made").arg(line.screenshotFolder));
+    Chart::setReducedMotion(pictures || habits::reducedMotion());
     MainWindow window;
     window.resize(line.size);
     window.show();
+    if (!pictures)
+        window.coach();
     // Pictures and scripts leave a person's own store alone, unless they are told which to use.
     QString store = line.store.isEmpty() ? qEnvironmentVariable("LOADLINE_STORE") : line.store;
     if (store.isEmpty() && !pictures)

@@ -2,9 +2,12 @@
 #include "app/window/main_window.hpp"
 
 #include "app/window/actions.hpp"
+#include "app/window/batch_desk.hpp"
 #include "app/window/chart_desk.hpp"
 #include "app/window/choosers.hpp"
 #include "app/window/compare_desk.hpp"
+#include "app/window/export_desk.hpp"
+#include "app/window/habits.hpp"
 #include "app/window/machine_desk.hpp"
 #include "app/window/pages.hpp"
 #include "app/window/pictures.hpp"
@@ -14,6 +17,7 @@
 #include "views/charts/memory_chart.hpp"
 #include "views/charts/trade_off_chart.hpp"
 #include "views/format/text.hpp"
+#include "views/pages/batch_page.hpp"
 #include "views/pages/choice_page.hpp"
 #include "views/pages/compare_page.hpp"
 #include "views/pages/detail_tabs.hpp"
@@ -56,7 +60,8 @@ const QString kSample = QStringLiteral("llama3-8b");
 
 } // namespace
 
-MainWindow::MainWindow(QWidget* parent) : QMainWindow(parent), m_session(new Session(this)), m_actions(new Actions(this))
+MainWindow::MainWindow(QWidget* parent)
+    : QMainWindow(parent), m_session(new Session(this)), m_writing(new WorkSlot(this)), m_actions(new Actions(this))
 {
     setWindowTitle(tr("Loadline"));
     setWindowIcon(QIcon(QStringLiteral(":/icons/loadline.svg")));
@@ -85,7 +90,12 @@ void MainWindow::buildLayout()
     bar->setMovable(false);
     bar->setContextMenuPolicy(Qt::PreventContextMenu);
     m_actions->fillToolBar(bar);
-    m_choosers = new Choosers(bar, this);
+    addToolBarBreak();
+    auto* question = addToolBar(tr("Question"));
+    question->setObjectName(QStringLiteral("question"));
+    question->setMovable(false);
+    question->setContextMenuPolicy(Qt::PreventContextMenu);
+    m_choosers = new Choosers(question, this);
 
     auto* center = new QWidget(this);
     auto* column = new QVBoxLayout(center);
@@ -158,6 +168,10 @@ void MainWindow::addPages()
     m_pages->add(m_compare, tr("Compare"), QStringLiteral("compare"));
     m_sessions = new SessionsPage(this);
     m_pages->add(m_sessions, tr("Sessions"), QStringLiteral("sessions"));
+    m_batch = new BatchPage(this);
+    m_pages->add(m_batch, tr("Batch"), QStringLiteral("batch"));
+    m_batchDesk = new BatchDesk(m_session, m_batch, this);
+    m_exports = new ExportDesk(this);
     m_compareDesk = new CompareDesk(m_compare, this);
     m_machine = new MachineDesk(m_session, m_profile, m_links, m_run, this);
 }
@@ -169,6 +183,15 @@ void MainWindow::joinPages()
     connect(m_links, &LinksPage::hovered, this, hover);
     connect(m_run, &RunPage::hovered, this, hover);
     connect(m_compare, &ComparePage::hovered, this, hover);
+    connect(m_batch, &BatchPage::hovered, this, hover);
+    connect(m_batchDesk, &BatchDesk::failed, m_messages, &MessageBar::showMessage);
+    connect(m_exports, &ExportDesk::failed, m_messages, &MessageBar::showMessage);
+    connect(m_exports, &ExportDesk::said, this, hover);
+    for (const auto& [action, page] :
+         {std::pair(m_actions->profile, QStringLiteral("profile")), std::pair(m_actions->verify, QStringLiteral("run")),
+          std::pair(m_actions->compare, QStringLiteral("compare"))})
+        connect(action, &QAction::triggered, m_pages, [this, page = page] { m_pages->show(page); });
+    connect(m_actions->exportPlan, &QAction::triggered, m_exports, [this] { m_exports->choose(m_session->committed()); });
     connect(m_compareDesk, &CompareDesk::failed, m_messages, &MessageBar::showMessage);
     connect(m_compareDesk, &CompareDesk::opened, this, [this] { m_pages->show(QStringLiteral("compare")); });
     connect(m_machine, &MachineDesk::failed, m_messages, &MessageBar::showMessage);
@@ -176,6 +199,7 @@ void MainWindow::joinPages()
     connect(m_pages, &Pages::shown, this, [this](const QString& page) {
         if (page == QLatin1String("profile") || page == QLatin1String("links") || page == QLatin1String("run"))
             m_machine->look();
+        m_batchDesk->setSeen(page == QLatin1String("batch"));
         if (page == QLatin1String("compare"))
             m_compareDesk->refresh();
     });
@@ -218,7 +242,7 @@ void MainWindow::joinSession()
         if (granularity == m_session->granularity())
             showTradeOff();
     });
-    connect(m_session, &Session::searchingChanged, m_facts, &FactStrip::setSearching);
+    connect(m_session, &Session::searchingChanged, this, &MainWindow::showSearching);
     connect(m_session, &Session::failed, this, [this](const QString& sentence) {
         m_messages->showMessage(sentence);
         showInputs(); // a chooser may show what was refused
@@ -232,6 +256,7 @@ void MainWindow::joinSession()
     connect(m_choosers, &Choosers::sequenceChosen, m_session, &Session::setSequence);
     connect(m_choosers, &Choosers::batchChosen, m_session, &Session::setBatch);
     connect(m_choosers, &Choosers::precisionChosen, m_session, &Session::setPrecision);
+    connect(m_choosers, &Choosers::optionsChosen, m_session, &Session::setOptions);
     connect(m_choice->slider(), &StopSlider::valueChosen, m_session, &Session::setGranularity);
     const auto hover = [this](const QString& words) { m_hover->setText(words); };
     connect(m_step, &StepPage::hovered, this, hover);
@@ -349,6 +374,7 @@ void MainWindow::showAnswer(const PlanAnswerPtr& answer, bool preview)
     if (!preview) {
         m_machine->setAnswer(answer);
         m_compareDesk->setAnswer(answer);
+        m_batchDesk->setAnswer(answer);
     }
     if (m_pinned && picture->plan() && m_pinned->plan()->table.setup.model != picture->plan()->table.setup.model)
         m_actions->pin->setChecked(false); // another model's outline would compare nothing
@@ -395,6 +421,30 @@ void MainWindow::showTradeOff()
         handle->setDetents(detents);
 }
 
+void MainWindow::showSearching(bool searching)
+{
+    m_facts->setSearching(searching);
+    m_step->setVeiled(searching);
+}
+
+void MainWindow::coach()
+{
+    if (habits::coachDone())
+        return;
+    m_step->memory()->setCoached(true);
+    for (BudgetHandle* handle : {m_step->memory()->handle(), m_choice->tradeOff()->handle()}) {
+        connect(handle, &BudgetHandle::grabbed, this, &MainWindow::endCoaching, Qt::UniqueConnection);
+        connect(handle, &BudgetHandle::stepped, this, &MainWindow::endCoaching, Qt::UniqueConnection);
+    }
+}
+
+void MainWindow::endCoaching()
+{
+    m_step->memory()->setCoached(false);
+    if (!habits::coachDone())
+        habits::setCoachDone();
+}
+
 void MainWindow::showHistory()
 {
     const auto& history = m_session->history();
@@ -418,7 +468,8 @@ void MainWindow::pin(bool on)
 
 bool MainWindow::settled() const
 {
-    return !m_compareDesk->busy() && (m_sessionDesk == nullptr || m_sessionDesk->keeper().idle()) && m_session->idle() &&
+    return !m_compareDesk->busy() && !m_batchDesk->busy() && !m_exports->busy() && !m_writing->busy() &&
+           (m_sessionDesk == nullptr || m_sessionDesk->keeper().idle()) && m_session->idle() &&
            m_session->tradeOff(m_session->granularity());
 }
 
@@ -468,11 +519,30 @@ QString MainWindow::message() const
     return m_messages->message();
 }
 
+namespace {
+
+QString cannotWrite(const QString& file)
+{
+    return MainWindow::tr("'%1' cannot be written; choose a folder that exists and can be written").arg(file);
+}
+
+} // namespace
+
 Result<bool> MainWindow::writePicture(const QString& file)
 {
     if (!QWidget::grab().save(file, "PNG"))
-        return ioError(tr("'%1' cannot be written; choose a folder that exists and can be written").arg(file).toStdString());
+        return ioError(cannotWrite(file).toStdString());
     return true;
+}
+
+void MainWindow::savePicture(const QString& file)
+{
+    m_writing->submit(
+        [this, file, picture = QWidget::grab().toImage()](const std::stop_token&, const WorkSlot::Post&) -> WorkSlot::Delivery {
+            if (picture.save(file, "PNG"))
+                return {};
+            return [this, file] { m_messages->showMessage(cannotWrite(file)); };
+        });
 }
 
 Result<QStringList> MainWindow::writePictures(const QString& folder)
@@ -542,8 +612,7 @@ void MainWindow::choosePicture()
     const QString file = QFileDialog::getSaveFileName(this, tr("Save a picture"), QStringLiteral("loadline.png"), tr("Pictures (*.png)"));
     if (file.isEmpty())
         return;
-    if (const auto done = writePicture(file); !done)
-        m_messages->showMessage(text(done.error().message));
+    savePicture(file);
 }
 
 void MainWindow::showPalette()

@@ -11,6 +11,8 @@ class QLabel;
 namespace loadline {
 
 class Actions;
+class BatchDesk;
+class BatchPage;
 class BudgetHandle;
 class ChartDesk;
 class ChoicePage;
@@ -19,6 +21,7 @@ class CommandPalette;
 class DetailTabs;
 class CompareDesk;
 class ComparePage;
+class ExportDesk;
 class FactStrip;
 class LinksPage;
 class MachineDesk;
@@ -45,6 +48,8 @@ public:
     /// Writes one PNG a page into an existing folder; the paths written. Errors name the file.
     Result<QStringList> writePictures(const QString& folder);
     Result<bool> writePicture(const QString& file);
+    /// The window as it is, into a file; compressing and writing happen on a worker. A failure is said in the message bar.
+    void savePicture(const QString& file);
 
     [[nodiscard]] Session& session() { return *m_session; }
     [[nodiscard]] Actions& actions() { return *m_actions; }
@@ -59,6 +64,8 @@ public:
     [[nodiscard]] LinksPage& linksPage() { return *m_links; }
     [[nodiscard]] RunPage& runPage() { return *m_run; }
     [[nodiscard]] ComparePage& comparePage() { return *m_compare; }
+    /// Shows a newcomer what to do with the line, until the line was moved once; then never again.
+    void coach();
     /// Keeps everything in the store at `file` from now on.
     void keepIn(const QString& file);
     /// Opens the session that was changed last; the sample if there is none.
@@ -67,6 +74,8 @@ public:
     [[nodiscard]] SessionDesk* sessionDesk() { return m_sessionDesk; } ///< null: nothing is kept
     /// Two plan files or saved sessions side by side.
     void compare(const QString& a, const QString& b);
+    [[nodiscard]] BatchPage& batchPage() { return *m_batch; }
+    [[nodiscard]] ExportDesk& exports() { return *m_exports; }
     [[nodiscard]] ChartDesk& charts() { return *m_charts; }
     [[nodiscard]] MachineDesk& machine() { return *m_machine; }
     [[nodiscard]] QString message() const;
@@ -88,6 +97,8 @@ private:
     void showInputs();
     void showTradeOff();
     void showHistory();
+    void showSearching(bool searching);
+    void endCoaching();
     void showBudget(Bytes budget);
     void showProblem(const PlanAnswer& answer);
     void grab();
@@ -101,6 +112,7 @@ private:
     void showAbout();
 
     Session* m_session;
+    WorkSlot* m_writing;
     Actions* m_actions;
     Choosers* m_choosers = nullptr;
     FactStrip* m_facts = nullptr;
@@ -120,6 +132,9 @@ private:
     SessionDesk* m_sessionDesk = nullptr;
     QString m_storeFile; ///< empty: nothing is kept
     ChartDesk* m_charts = nullptr;
+    BatchPage* m_batch = nullptr;
+    BatchDesk* m_batchDesk = nullptr;
+    ExportDesk* m_exports = nullptr;
     CommandPalette* m_palette = nullptr; ///< once it was asked for
     QLabel* m_hover = nullptr;
     QLabel* m_state = nullptr;

@@ -58,8 +58,8 @@ void ScriptRunner::step()
 QString ScriptRunner::perform(const QString& action, const QString& argument)
 {
     if (action == QLatin1String("screenshot")) {
-        const auto written = m_window->writePicture(argument);
-        return written ? QString() : text(written.error().message);
+        m_window->savePicture(argument);
+        return {};
     }
     if (action == QLatin1String("theme")) {
         m_window->setTheme(argument);

@@ -105,6 +105,32 @@ TEST(Dragging, CrowdedStepsDoNotHoldTheLine)
     EXPECT_EQ(shown.handle.budget(), fractionOfGib(std::lround(shown.handle.budget().gib() * 10), 10)) << "tenths, not a step";
 }
 
+TEST(Dragging, AxesSettleAfterwardsUnlessMotionIsReduced)
+{
+    const Bytes before(24 * kGib);
+    const Bytes after(12 * kGib);
+    for (const bool reduced : {true, false}) {
+        MemoryChart chart;
+        chart.resize(700, 300);
+        chart.setPicture(planned());
+        chart.setTop(before);
+        chart.handle()->setBudget(Bytes(8 * kGib));
+        chart.show();
+        QCoreApplication::processEvents();
+        const int high = chart.handle()->grip().y();
+        Chart::setReducedMotion(reduced);
+        chart.setTop(after);
+        if (!reduced) {
+            EXPECT_EQ(chart.handle()->grip().y(), high) << "it moves from where it was";
+            ASSERT_TRUE(QTest::qWaitFor([&] { return chart.handle()->grip().y() < high; }));
+            emit chart.handle()->grabbed(); // a hand ends the movement
+        }
+        const QRect area = chart.dataArea();
+        EXPECT_NEAR(chart.handle()->grip().y(), area.bottom() - area.height() * 8 / 12, 2) << reduced;
+        Chart::setReducedMotion(true);
+    }
+}
+
 TEST(Dragging, TheCoachGoesWithTheFirstDrag)
 {
     MemoryChart chart;

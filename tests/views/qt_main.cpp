@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// main() of every test program with widgets: offscreen, a fixed font, and any warning of Qt fails the test that caused it.
+// main() of every test program with widgets: offscreen, a fixed font. Any warning of Qt fails the test that caused it, and so does an event
+// that holds the event loop for longer than a hand would forgive.
+#include "tests/views/heartbeat.hpp"
+
 #include <gtest/gtest.h>
 
 #include <QApplication>
@@ -36,9 +39,13 @@ int main(int argc, char** argv)
     if (qEnvironmentVariableIsEmpty("XDG_RUNTIME_DIR"))
         qputenv("XDG_RUNTIME_DIR", runtime.path().toLocal8Bit());
     QStandardPaths::setTestModeEnabled(true);
-    QApplication app(argc, argv);
+    loadline::test::WatchedApplication app(argc, argv);
+    loadline::test::HeartbeatReport report(app);
+    testing::UnitTest::GetInstance()->listeners().Append(&report);
     if (QFontDatabase::families().contains(QLatin1String("DejaVu Sans")))
         QApplication::setFont(QFont(QLatin1String("DejaVu Sans"), 9));
     qInstallMessageHandler(failOnWarning);
-    return RUN_ALL_TESTS();
+    const int result = RUN_ALL_TESTS();
+    testing::UnitTest::GetInstance()->listeners().Release(&report);
+    return result != 0 || report.smooth() ? result : 1;
 }

@@ -58,6 +58,7 @@ MemoryChart::MemoryChart(QWidget* parent)
     plot()->yAxis->setTicker(QSharedPointer<GibTicker>::create());
     plot()->yAxis->setRange(0, double(std::int64_t{8} << 30)); // until there is a plan
     plot()->xAxis->setTicker(QSharedPointer<QCPAxisTickerText>::create());
+    connect(m_handle, &BudgetHandle::grabbed, this, &MemoryChart::finishSettling); // no axis moves under a hand
     makeItems();
     MemoryChart::restyle();
     fillItems();
@@ -155,7 +156,7 @@ void MemoryChart::setTop(Bytes top)
     if (top == m_top)
         return;
     m_top = top;
-    plot()->yAxis->setRange(0, static_cast<double>(top.count()));
+    settleUpper(plot()->yAxis, static_cast<double>(top.count()));
     fillItems();
     arrange();
     replotSoon();
@@ -269,7 +270,7 @@ void MemoryChart::arrange()
     ByteScale scale;
     scale.area = area;
     scale.origin = area.bottom() + 1;
-    scale.pixelsPerByte = -double(area.height()) / double(m_top.count());
+    scale.pixelsPerByte = -double(area.height()) / plot()->yAxis->range().upper; // may still be settling
     m_handle->setScale(scale);
     m_handle->raise();
     if (m_coach != nullptr) {

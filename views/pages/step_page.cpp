@@ -74,6 +74,12 @@ void StepPage::setGhost(const PlanPicturePtr& ghost)
     m_time->setGhost(ghost);
 }
 
+void StepPage::setVeiled(bool veiled)
+{
+    m_memory->setVeiled(veiled);
+    m_time->setVeiled(veiled);
+}
+
 void StepPage::holdAxes(bool hold)
 {
     m_time->holdAxis(hold);

@@ -22,6 +22,8 @@ public:
     void setGhost(const PlanPicturePtr& ghost);
     /// Axes stay as they are while a hand moves.
     void holdAxes(bool hold);
+    /// The last plan at 60 % while a newer one is being searched.
+    void setVeiled(bool veiled);
     void frameUnits(const std::vector<std::size_t>& units);
 
     [[nodiscard]] MemoryChart* memory() const { return m_memory; }

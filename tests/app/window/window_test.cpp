@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Drives the real window offscreen and compares what it shows with the same request asked of the core.
 #include "app/window/actions.hpp"
+#include "app/window/habits.hpp"
 #include "app/window/main_window.hpp"
 #include "app/window/script.hpp"
 #include "app/window/theme.hpp"
@@ -28,10 +29,14 @@
 #include <QImage>
 #include <QLineEdit>
 #include <QProcess>
+#include <QSettings>
+#include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <atomic>
 #include <ctime>
+#include <thread>
 
 using namespace loadline;
 
@@ -207,6 +212,65 @@ TEST_F(Window, OnceTheFrontierIsKnownAMoveStartsNoSearch)
     expectSameAsCore();
 }
 
+TEST_F(Window, TheCoachIsShownUntilTheLineWasMovedOnceAndNeverAgain)
+{
+    QFile::remove(habits::file());
+    open(QStringLiteral("gpt-tiny"));
+    m_window.coach();
+    EXPECT_TRUE(m_window.stepPage().memory()->coached());
+    m_window.coach(); // a second start before the line was moved
+    EXPECT_TRUE(m_window.stepPage().memory()->coached());
+    EXPECT_FALSE(habits::coachDone());
+    dragTo(m_window.stepPage().memory()->dataArea().center().y());
+    EXPECT_FALSE(m_window.stepPage().memory()->coached());
+    EXPECT_TRUE(habits::coachDone());
+    m_window.coach();
+    EXPECT_FALSE(m_window.stepPage().memory()->coached());
+    QFile::remove(habits::file());
+}
+
+TEST_F(Window, ALongSearchVeilsTheChartsAndAShortOneDoesNot)
+{
+    open(QStringLiteral("gpt-tiny"));
+    Session& session = m_window.session();
+    std::vector<bool> said;
+    QObject::connect(&session, &Session::searchingChanged, &m_window, [&](bool searching) { said.push_back(searching); });
+    std::atomic<bool> go = false;
+    const auto wait = [&](const std::stop_token& stop, const WorkSlot::Post&) -> WorkSlot::Delivery {
+        while (!go && !stop.stop_requested())
+            std::this_thread::yield();
+        return {};
+    };
+    session.searchSlot().submit(wait);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !said.empty(); }, kPatience));
+    EXPECT_TRUE(m_window.stepPage().memory()->veiled());
+    EXPECT_EQ(m_window.facts().proofText(), QStringLiteral("Searching"));
+    EXPECT_NE(m_window.facts().figure(FactStrip::StepTime).value, QString()); // the last plan stays
+    go = true;
+    ASSERT_TRUE(QTest::qWaitFor([&] { return said.size() == 2; }, kPatience));
+    EXPECT_FALSE(m_window.stepPage().memory()->veiled());
+    EXPECT_EQ(said, (std::vector<bool>{true, false}));
+}
+
+TEST(Habits, MotionIsReducedWhereTheDesktopSaysSo)
+{
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation);
+    const QString gtk = folder + QStringLiteral("/gtk-3.0/settings.ini");
+    const QString kde = folder + QStringLiteral("/kdeglobals");
+    QFile::remove(gtk);
+    QFile::remove(kde);
+    EXPECT_FALSE(habits::reducedMotion());
+    qputenv("LOADLINE_REDUCED_MOTION", "1");
+    EXPECT_TRUE(habits::reducedMotion());
+    qunsetenv("LOADLINE_REDUCED_MOTION");
+    QSettings(gtk, QSettings::IniFormat).setValue(QStringLiteral("Settings/gtk-enable-animations"), 0);
+    EXPECT_TRUE(habits::reducedMotion());
+    QFile::remove(gtk);
+    QSettings(kde, QSettings::IniFormat).setValue(QStringLiteral("KDE/AnimationDurationFactor"), 0);
+    EXPECT_TRUE(habits::reducedMotion());
+    QFile::remove(kde);
+}
+
 TEST_F(Window, UndoRestoresTheExactPlan)
 {
     open(QStringLiteral("gpt2-small"));
@@ -344,16 +408,19 @@ TEST_F(Window, ScriptsDriveItAndPicturesComeOut)
 TEST(Program, WritesPicturesInBothThemesWithoutADisplay)
 {
     QTemporaryDir folder;
+    const QTemporaryDir runtime; // closed to others, as Qt wants it
     for (const QString& theme : {QStringLiteral("light"), QStringLiteral("dark")}) {
         QProcess program;
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         for (const char* name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
             environment.remove(QString::fromLatin1(name));
+        environment.insert(QStringLiteral("XDG_RUNTIME_DIR"), runtime.path());
         program.setProcessEnvironment(environment);
         program.start(QStringLiteral(LOADLINE_BIN_DIR "/loadline"),
                       {QStringLiteral("--screenshot"), folder.filePath(theme), QStringLiteral("--theme"), theme});
         ASSERT_TRUE(program.waitForFinished(kPatience));
-        EXPECT_EQ(program.exitCode(), 0) << program.readAllStandardError().toStdString();
+        EXPECT_EQ(program.exitCode(), 0);
+        EXPECT_EQ(program.readAllStandardError().toStdString(), ""); // no warning of Qt either
         const QString first = QString::fromLocal8Bit(program.readAllStandardOutput()).section(QLatin1Char('\n'), 0, 0);
         const QImage picture(first);
         ASSERT_EQ(picture.size(), QSize(1440, 900));
