@@ -41,6 +41,7 @@ public:
     explicit MainWindow(QWidget* parent = nullptr);
     ~MainWindow() override;
 
+    [[nodiscard]] static QString sampleModel(); ///< a bundled name
     void openFiles(const QStringList& files);
     void setTheme(const QString& name);
     /// True once everything that was asked for is on screen.
