@@ -182,6 +182,24 @@ void Session::restore(Inputs inputs, History<Inputs> history)
     adopt(std::move(inputs));
 }
 
+void Session::takeWayOut(const QString& what, Bytes budget)
+{
+    Inputs next = m_inputs;
+    next.budget = budget;
+    for (const QString& change : what.split(QStringLiteral(" + "), Qt::SkipEmptyParts)) {
+        const QStringList words = change.split(QLatin1Char(' '));
+        if (words.value(0) == QLatin1String("granularity"))
+            next.options.granularity = granularityFlag(words.value(1).toInt());
+        else if (words.value(0) == QLatin1String("batch"))
+            next.options.batch = words.value(1).toStdString();
+        else if (words.value(0) == QLatin1String("recompute"))
+            next.options.recompute = "all";
+        else if (words.value(1) == QLatin1String("ranks") && m_answer)
+            next.options.nodes = words.value(0).toLongLong() / m_answer->resolved.request.setup.cluster.gpusPerNode;
+    }
+    change(what.isEmpty() ? tr("Budget %1 \u2192 %2").arg(gib(m_inputs.budget), gib(budget)) : tr("Way out: %1").arg(what), std::move(next));
+}
+
 void Session::setSequence(qint64 tokens)
 {
     Inputs next = m_inputs;
@@ -208,6 +226,15 @@ void Session::setGranularity(int most)
     Inputs next = m_inputs;
     next.options.granularity = granularityFlag(most);
     change(tr("Split granularity %1 \u2192 %2").arg(granularity()).arg(most), std::move(next));
+}
+
+void Session::setOptions(const QString& step, RequestOptions options)
+{
+    Inputs next = m_inputs;
+    next.options = std::move(options);
+    if (next.options.cluster != m_inputs.options.cluster || next.options.nodes != m_inputs.options.nodes)
+        m_known->forget();
+    change(step, std::move(next));
 }
 
 void Session::previewBudget(Bytes budget)
@@ -250,6 +277,17 @@ void Session::redo()
 {
     if (auto after = m_history.redo())
         adopt(*std::move(after));
+}
+
+void Session::goTo(std::size_t done)
+{
+    std::optional<Inputs> state;
+    while (m_history.done() > done && m_history.canUndo())
+        state = m_history.undo();
+    while (m_history.done() < done && m_history.canRedo())
+        state = m_history.redo();
+    if (state)
+        adopt(*std::move(state));
 }
 
 TradeOffAnswerPtr Session::tradeOff(int granularity) const

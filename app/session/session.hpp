@@ -31,7 +31,11 @@ public:
     void setBatch(const QString& batch); ///< "auto" or a number
     void setPrecision(const QString& name);
     void setGranularity(int most);
+    /// Any other setting, as one undo step of this name; the model and the budget stay.
+    void setOptions(const QString& step, RequestOptions options);
     void setProfile(const QString& file); ///< empty: back to estimates
+    /// What lowers the least budget, as WayOut says it ("granularity 8 + batch 1"; empty: nothing), and a budget that then fits: one step.
+    void takeWayOut(const QString& what, Bytes budget);
     /// A cluster of this machine's processors: with it fp32 and flash attention, which is what libtorch runs there.
     void setMachine(const Cluster& cluster, const QString& file);
     /// Inputs as they were saved, with their undo history; no undo step.
@@ -46,6 +50,8 @@ public:
 
     void undo();
     void redo();
+    /// Undoes or redoes until `done` steps are in force.
+    void goTo(std::size_t done);
     /// Stops all work and delivers nothing more; for closing.
     void stop();
 

@@ -14,6 +14,11 @@ Actions::Actions(QMainWindow* window) : QObject(window)
 {
     open = make(tr("Open\u2026"), QStringLiteral("Ctrl+O"), tr("Open a model (config.json) or a cluster"));
     openSample = make(tr("Open the sample"), {}, tr("Open the bundled llama3-8b on 8 H100"));
+    profile = make(tr("Profile"), QStringLiteral("Ctrl+Shift+P"), tr("Measure the operators on this machine"));
+    verify = make(tr("Verify"), QStringLiteral("Ctrl+R"), tr("Train this plan here and compare with what was predicted"));
+    compare =
+        make(tr("Compare"), QStringLiteral("Ctrl+J"), tr("This plan beside the pinned one, or beside the one before the last change"));
+    exportPlan = make(tr("Export\u2026"), QStringLiteral("Ctrl+E"), tr("The plan as PyTorch FSDP2 bundle, plan file, page or table"));
     savePicture = make(tr("Save a picture\u2026"), QStringLiteral("Ctrl+S"), tr("Write the window as PNG"));
     copyCommand = make(tr("Copy as command line"), QStringLiteral("Ctrl+Shift+C"), tr("The loadline-plan call that makes this plan"));
     quit = make(tr("Quit"), QStringLiteral("Ctrl+Q"), tr("Leave Loadline"));
@@ -42,6 +47,9 @@ Actions::Actions(QMainWindow* window) : QObject(window)
     chartPdf = make(tr("Export the chart as PDF\u2026"), {}, tr("Vectors; text stays text"));
     chartCsv = make(tr("Export the chart as CSV\u2026"), {}, tr("The figures as rows, with all their digits"));
     palette = make(tr("Run a command\u2026"), QStringLiteral("Ctrl+K"), tr("Every command, by some letters of its name"));
+    open->setIconText(tr("Open"));
+    exportPlan->setIconText(tr("Export"));
+    palette->setIconText(tr("Command"));
     keys = make(tr("Keys"), QStringLiteral("?"), tr("All keys"));
     about = make(tr("About Loadline"), {}, {});
 }
@@ -58,14 +66,14 @@ QAction* Actions::make(const QString& words, const QString& key, const QString& 
 void Actions::fillMenus(QMainWindow* window)
 {
     QMenu* file = window->menuBar()->addMenu(tr("File"));
-    file->addActions({open, openSample, savePicture});
+    file->addActions({open, openSample, exportPlan, savePicture});
     file->addSeparator();
     file->addAction(quit);
     window->menuBar()->addMenu(tr("Edit"))->addActions({undo, redo, copyCommand});
     viewMenu = window->menuBar()->addMenu(tr("View"));
     viewMenu->addActions({wholeDevice, findOperator});
     viewMenu->addMenu(tr("Theme"))->addActions({themeSystem, themeLight, themeDark});
-    window->menuBar()->addMenu(tr("Plan"))->addActions({pin, focusBudget});
+    window->menuBar()->addMenu(tr("Plan"))->addActions({profile, verify, pin, compare, focusBudget});
     QMenu* chart = window->menuBar()->addMenu(tr("Chart"));
     chart->addActions({chartFit, chartCopy, chartTable});
     chart->addSeparator();
@@ -76,7 +84,7 @@ void Actions::fillMenus(QMainWindow* window)
 void Actions::fillToolBar(QToolBar* bar) const
 {
     bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
-    for (QAction* action : {open, pin})
+    for (QAction* action : {open, profile, verify, pin, compare, exportPlan, palette})
         bar->addAction(action);
     bar->addSeparator();
     for (const auto& [action, sign] : {std::pair(undo, QStringLiteral("\u21b6")), std::pair(redo, QStringLiteral("\u21b7"))}) {

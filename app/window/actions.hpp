@@ -18,6 +18,10 @@ public:
 
     QAction* open;
     QAction* openSample;
+    QAction* profile;
+    QAction* verify;
+    QAction* compare;
+    QAction* exportPlan;
     QAction* savePicture;
     QAction* copyCommand;
     QAction* quit;

@@ -94,7 +94,7 @@ void MainWindow::buildLayout()
     question->setObjectName(QStringLiteral("question"));
     question->setMovable(false);
     question->setContextMenuPolicy(Qt::PreventContextMenu);
-    m_choosers = new Choosers(question, this);
+    m_choosers = new Choosers(bar, question, this);
 
     auto* center = new QWidget(this);
     auto* column = new QVBoxLayout(center);
@@ -397,6 +397,8 @@ Result<QStringList> MainWindow::writePictures(const QString& folder)
     for (const QString& page : m_pages->names().mid(1)) {
         m_pages->show(page);
         QCoreApplication::processEvents();
+        while (m_batchDesk->busy())
+            QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
         const QString file = QDir(folder).filePath(page + QStringLiteral(".png"));
         if (const auto done = writePicture(file); !done)
             return done.error();

@@ -54,6 +54,12 @@ QString commandLineOf(const Inputs& inputs)
     add("--model", options.model, {});
     add("--cluster", options.cluster, {});
     words << QStringLiteral("--budget") << QString::number(inputs.budget.count());
+    const auto addNumber = [&](const char* flag, const std::optional<std::int64_t>& value) {
+        if (value)
+            words << QLatin1String(flag) << QString::number(*value);
+    };
+    addNumber("--nodes", options.nodes);
+    addNumber("--gpus-per-node", options.gpusPerNode);
     if (options.sequence)
         words << QStringLiteral("--sequence") << QString::number(*options.sequence);
     add("--batch", options.batch, usual.batch);
@@ -64,6 +70,18 @@ QString commandLineOf(const Inputs& inputs)
     add("--recompute", options.recompute, usual.recompute);
     add("--unit", options.unit, usual.unit);
     add("--runtime", options.runtime, usual.runtime);
+    addNumber("--global-batch", options.globalBatch);
+    add("--lora", options.lora, usual.lora);
+    add("--groups", options.groups, usual.groups);
+    add("--attention", options.attention, usual.attention);
+    add("--dropout", options.dropout, usual.dropout);
+    add("--overhead", options.overhead, usual.overhead);
+    add("--memory", options.memory, usual.memory);
+    add("--time", options.time, usual.time);
+    add("--profile", options.profile, usual.profile);
+    for (const std::string& pin : options.pins)
+        add("--pin", pin, {});
+    addNumber("--work", options.work);
     return words.join(QLatin1Char(' '));
 }
 
