@@ -32,8 +32,8 @@ CostTable gatheringTransformer(int blocks, double bandwidth)
                 cost.backwardCompute = Seconds(2.1 * compute);
                 cost.gatherForward = Seconds(transfer);
                 cost.gatherBackward = Seconds(kept > 0 ? 0.15 * transfer : transfer);
-                cost.reduce = cost.scatter = Seconds(transfer * 1.2 + 1e-4 * static_cast<double>(8 / group));
-                cost.step = Seconds(2e-10 * static_cast<double>(states / group));
+                cost.reduce = cost.scatter = Seconds(transfer * 1.2 + 8e-4 / static_cast<double>(group));
+                cost.step = Seconds(2e-10 * static_cast<double>(states) / static_cast<double>(group));
                 options.push_back(cost);
             }
         return builder.costClass(options);

@@ -159,5 +159,74 @@ TEST(OverlapSearch, NeverClaimsMoreThanBruteForceFinds)
     EXPECT_GT(tally.optimal, tally.within);
 }
 
+/// Pieces that cannot lower the bound at the moment must stay: others' bounds rise past them (a false proof, once).
+TEST(OverlapBounds, EveryChoiceLiesInSomePiece)
+{
+    RandomOverlapTables random(5);
+    int several = 0;
+    for (int round = 0; round < 400; ++round) {
+        const CostTable table = random.next(5, 4);
+        const Planner planner = prepared(table);
+        const auto& state = planner.state();
+        for (const MemoryForm& form : state.forms) {
+            const OverlapMemory memory = overlapMemory(state.space, form, planner.mostBudget());
+            OverlapLabels labels(*state.chain, memory);
+            const OverlapRelaxed relaxed = relaxOverlap(labels, 1e-4);
+            several += relaxed.pieces.size() > 1 ? 1 : 0;
+            forEachChoiceOf(table, [&](const Choice& choice) {
+                const auto sum = memory.of(choice);
+                const double value = state.chain->seconds(choice) + relaxed.price * static_cast<double>(sum.persist);
+                const bool covered = std::any_of(relaxed.pieces.begin(), relaxed.pieces.end(), [&](const OverlapPiece& piece) {
+                    return sum.transient < piece.threshold && sum.transient >= piece.transient && value >= piece.value * (1 - kRelative);
+                });
+                EXPECT_TRUE(covered) << round;
+            });
+        }
+        if (::testing::Test::HasFailure())
+            return;
+    }
+    EXPECT_GT(several, 50);
+}
+
+TEST(OverlapSearch, AnswersTheSameEveryTime)
+{
+    RandomOverlapTables random(6);
+    for (int round = 0; round < 20; ++round) {
+        const CostTable table = random.next(12, 4);
+        const Planner planner = prepared(table);
+        const Bytes budget(planner.leastBudget() + Bytes((planner.mostBudget() - planner.leastBudget()).count() / 3));
+        const PlanOutcome first = planner.plan(budget);
+        for (int again = 0; again < 5; ++again) {
+            const PlanOutcome outcome = prepared(table).plan(budget);
+            ASSERT_EQ(outcome.plan.has_value(), first.plan.has_value());
+            if (!first.plan)
+                continue;
+            EXPECT_EQ(outcome.plan->choice, first.plan->choice);
+            EXPECT_EQ(outcome.lowerBound, first.lowerBound);
+            EXPECT_EQ(outcome.work, first.work);
+        }
+    }
+}
+
+/// The search begins with the serial answer, so it is never worse than that one in overlapped time.
+TEST(OverlapSearch, IsNeverSlowerThanTheSerialPlan)
+{
+    RandomOverlapTables random(7);
+    int faster = 0;
+    for (int round = 0; round < 300; ++round) {
+        CostTable table = random.next(8, 4);
+        const Planner overlapped = prepared(table);
+        table.setup.time = TimeMode::Serial;
+        const Planner serial = prepared(table);
+        const Bytes budget(random.number(serial.leastBudget().count(), std::max(serial.mostBudget(), serial.leastBudget()).count()));
+        const PlanOutcome one = overlapped.plan(budget);
+        const PlanOutcome other = serial.plan(budget);
+        ASSERT_TRUE(one.plan && other.plan);
+        EXPECT_LE(one.plan->objective.value(), other.plan->time.overlapped.value() * (1 + kRelative)) << round;
+        faster += one.plan->objective.value() < other.plan->time.overlapped.value() * (1 - 1e-6) ? 1 : 0;
+    }
+    EXPECT_GT(faster, 50);
+}
+
 } // namespace
 } // namespace loadline
