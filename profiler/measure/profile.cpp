@@ -51,6 +51,9 @@ public:
           m_start(std::chrono::steady_clock::now())
     {
         device.meter();
+        for (const Operator& op : request.model.operators)
+            m_bytesOfModel += static_cast<double>(op.parameterCount()) * 4;
+        m_bytesOfModel = std::min(m_bytesOfModel, static_cast<double>(kBytesOfWeights));
         const double sharers = device.shared() ? world.size() : 1;
         m_room = m_agreement.smallest(static_cast<double>(device.memory().free.count()) / sharers / 2);
         if (device.place().is_cpu())
@@ -155,9 +158,9 @@ private:
     {
         const double held = std::min(static_cast<double>(kBytesOfWindow), m_room / 4) / std::max(bytes, 1.0);
         const int instances = std::clamp(static_cast<int>(std::min(kSecondsOfWindow / std::max(seconds, 1e-7), held)), 1, kMostInstances);
+        // Between two uses of a weight a step passes over those of the whole model, not only of operators like this one.
         const auto weights = static_cast<double>(m_request.model.operators[point.op].parameterCount()) * 4;
-        const int sets = std::clamp(static_cast<int>(static_cast<double>(kBytesOfWeights) / std::max(weights, 1.0)), 1,
-                                    std::min(point.repeats, instances));
+        const int sets = std::clamp(static_cast<int>(m_bytesOfModel / std::max(weights, 1.0)), 1, instances);
         Sample sample(m_request.model, point.op, size, instances, sets, m_device.place());
         const auto each = [&](const std::function<void(int)>& act) {
             return timed(m_device,
@@ -281,15 +284,20 @@ private:
             flats.back()->gradient() = at::ones_like(flats.back()->local());
         }
         optimizer.prepare(flats);
-        optimizer.step(flats, 1, 0, nullptr);
-        const double once = m_agreement.largest(timed(m_device, [&] { optimizer.step(flats, 1, 0, nullptr); }));
+        const auto step = [&] { // with what clears the gradients for the next one
+            optimizer.step(flats, 1, 0, nullptr);
+            for (const auto& flat : flats)
+                flat->gradient().zero_();
+        };
+        step();
+        const double once = m_agreement.largest(timed(m_device, step));
         const int repetitions = std::clamp(static_cast<int>(kSecondsOfWindow / std::max(once, 1e-7)), 1, kMostInstances);
         m_world.barrier();
         for (int window = 0; window < kWindows; ++window)
             seconds.push_back(timed(m_device,
                                     [&] {
                                         for (int i = 0; i < repetitions; ++i)
-                                            optimizer.step(flats, 1, 0, nullptr);
+                                            step();
                                     }) /
                               static_cast<double>(repetitions * units));
     }
@@ -309,6 +317,7 @@ private:
     const std::vector<ProfilePoint>& m_points;
     const ProfileSink& m_sink;
     Agreement m_agreement;
+    double m_bytesOfModel = 0; ///< its weights, as far as they matter to a cache
     std::chrono::steady_clock::time_point m_start;
     MemoryMeter& m_meter = lastingMeter();
     MeterScope m_metered{m_meter};

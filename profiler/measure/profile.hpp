@@ -25,7 +25,6 @@ struct ProfileSink {
 /// One operator at one size.
 struct ProfilePoint {
     std::size_t op = 0; ///< in the request's model: the first operator with this key
-    int repeats = 1;    ///< operators of the model with this key
     ComputeMode precision = ComputeMode::Fp32;
     std::int64_t batch = 1;
     std::int64_t sequence = 1; ///< of the run

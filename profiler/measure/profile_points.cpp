@@ -7,26 +7,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <set>
 
 namespace loadline {
 namespace {
 
-/// First operators of each key, in the order of the model, with how many there are.
-std::vector<std::pair<std::size_t, int>> distinctOperators(const Model& model)
+/// First operators of each key, in the order of the model.
+std::vector<std::size_t> distinctOperators(const Model& model)
 {
-    std::vector<std::pair<std::size_t, int>> distinct;
-    std::map<std::string, std::size_t> known;
+    std::vector<std::size_t> distinct;
+    std::set<std::string> known;
     for (std::size_t op = 0; op < model.operators.size(); ++op) {
         const auto key = operatorKey(model.operators[op]);
-        if (key.empty() || !Sample::canRun(model, op, 1))
-            continue;
-        const auto [at, isNew] = known.emplace(key, distinct.size());
-        if (isNew)
-            distinct.emplace_back(op, 1);
-        else
-            ++distinct[at->second].second;
+        if (!key.empty() && Sample::canRun(model, op, 1) && known.insert(key).second)
+            distinct.push_back(op);
     }
     return distinct;
 }
@@ -88,9 +83,9 @@ Result<std::vector<ProfilePoint>> profilePoints(const ProfileRequest& request, b
         for (const auto mode : modes)
             for (const auto sequence : request.sequences)
                 for (const int slices : granularities)
-                    for (const auto& [op, repeats] : distinct)
+                    for (const auto op : distinct)
                         if (Sample::canRun(request.model, op, slices))
-                            points.push_back({op, repeats, mode, batch, sequence, slices});
+                            points.push_back({op, mode, batch, sequence, slices});
     return points;
 }
 

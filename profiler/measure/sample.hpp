@@ -36,7 +36,7 @@ public:
     static bool canRun(const Model& model, std::size_t op, int slices);
 
     /// As many inputs as `instances`, each with its own memory; weights for up to `weightSets` of them, used in turn, so that a loop finds
-    /// the caches as a model with as many such operators would. Throws std::exception where memory runs out.
+    /// the caches as a step of the whole model would. Throws std::exception where memory runs out.
     Sample(const Model& model, std::size_t op, const SampleSize& size, int instances, int weightSets, c10::Device device);
 
     /// Runs forward and keeps what backward needs.
