@@ -261,6 +261,7 @@ void MainWindow::joinSession()
     connect(m_step, &StepPage::hovered, this, hover);
     connect(m_choice, &ChoicePage::hovered, this, hover);
     connect(m_operators, &OperatorPanel::hovered, this, hover);
+    connect(m_choice, &ChoicePage::wayOutChosen, m_session, &Session::takeWayOut);
     connect(m_details, &DetailTabs::hovered, this, hover);
     connect(m_operators, &OperatorPanel::unitsChosen, this, [this](const std::vector<std::size_t>& units) {
         m_step->frameUnits(units);

@@ -12,10 +12,17 @@
 #include <QFrame>
 #include <QLabel>
 #include <QListView>
+#include <QScrollArea>
+#include <QToolButton>
 #include <QVBoxLayout>
+
+#include <algorithm>
 
 namespace loadline {
 namespace {
+
+constexpr int kLeastChart = 110; ///< pixels
+constexpr int kWayHeight = 24;   ///< pixels
 
 QWidget* thinLine(QWidget* parent)
 {
@@ -30,7 +37,8 @@ QWidget* thinLine(QWidget* parent)
 ChoicePage::ChoicePage(const std::vector<int>& granularities, QWidget* parent)
     : QWidget(parent), m_tradeOffTitle(new TitleRow(tr("Trade-off"), tr("ms over budget, GiB"), this)), m_chart(new TradeOffChart(this)),
       m_beyond(new QLabel(this)), m_slider(new StopSlider(granularities, this)), m_changesTitle(new TitleRow(tr("What changed"), {}, this)),
-      m_changes(new ChangeModel(this)), m_list(new QListView(this)), m_why(new QLabel(this))
+      m_changes(new ChangeModel(this)), m_list(new QListView(this)), m_why(new QLabel(this)), m_scroll(new QScrollArea(this)),
+      m_ways(new QWidget(this))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -44,7 +52,24 @@ ChoicePage::ChoicePage(const std::vector<int>& granularities, QWidget* parent)
     layout->addWidget(thinLine(this));
     layout->addWidget(m_changesTitle);
     layout->addWidget(m_list, 3);
-    layout->addWidget(m_why, 3);
+    auto* inside = new QWidget(m_scroll);
+    auto* below = new QVBoxLayout(inside);
+    below->setContentsMargins(12, 0, 12, 8);
+    below->setSpacing(8);
+    below->addWidget(m_ways);
+    below->addWidget(m_why, 1);
+    m_scroll->setWidget(inside);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->hide();
+    layout->addWidget(m_scroll, 5);
+    auto* ways = new QVBoxLayout(m_ways);
+    ways->setContentsMargins(0, 0, 0, 0);
+    ways->setSpacing(4);
+    m_ways->setObjectName(QStringLiteral("waysOut"));
+    m_ways->hide();
+    m_chart->setMinimumHeight(kLeastChart); // beside a long explanation it would be squeezed to nothing
     for (QLabel* label : {m_beyond, m_why}) {
         label->setWordWrap(true);
         label->setObjectName(QStringLiteral("soft"));
@@ -52,6 +77,7 @@ ChoicePage::ChoicePage(const std::vector<int>& granularities, QWidget* parent)
         label->setTextFormat(Qt::PlainText);
         label->hide();
     }
+    m_why->setContentsMargins(0, 0, 0, 0);
     m_why->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_list->setModel(m_changes);
@@ -84,7 +110,9 @@ void ChoicePage::setPicture(const PlanPicturePtr& picture)
 
 void ChoicePage::setChanges(const Plan* before, const Plan* after)
 {
+    m_scroll->hide();
     m_why->hide();
+    m_ways->hide();
     m_list->show();
     m_changesTitle->setTitle(tr("What changed"));
     std::vector<Change> changes;
@@ -97,7 +125,7 @@ void ChoicePage::setChanges(const Plan* before, const Plan* after)
     m_changes->setChanges(std::move(changes));
 }
 
-void ChoicePage::setInfeasible(const Infeasibility* why)
+void ChoicePage::setInfeasible(const Infeasibility* why, Bytes budget)
 {
     m_list->hide();
     m_changesTitle->setTitle(tr("Why nothing fits"));
@@ -105,13 +133,43 @@ void ChoicePage::setInfeasible(const Infeasibility* why)
     QStringList lines{tr("Needs %1 at least.").arg(bytesText(why->leastBudget))};
     for (const std::string& sentence : why->because)
         lines << text(sentence);
-    if (!why->waysOut.empty()) {
-        lines << QString() << tr("What would lower it:");
-        for (const WayOut& way : why->waysOut)
-            lines << tr("%1: needs %2").arg(text(way.what), bytesText(way.leastBudget));
-    }
     m_why->setText(lines.join(QLatin1Char('\n')));
     m_why->show();
+    m_scroll->show();
+    fillWays(*why, budget);
+}
+
+void ChoicePage::fillWays(const Infeasibility& why, Bytes budget)
+{
+    qDeleteAll(m_ways->findChildren<QAbstractButton*>());
+    auto* layout = static_cast<QVBoxLayout*>(m_ways->layout());
+    while (layout->count() > 0)
+        delete layout->takeAt(0);
+    const auto add = [&](const QString& what, Bytes least, const QString& words) {
+        auto* button = new QToolButton(m_ways);
+        button->setText(words);
+        button->setToolTip(words);
+        button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+        button->setMinimumHeight(kWayHeight);
+        button->setAccessibleDescription(tr("A way out: nothing fits the budget as it is."));
+        connect(button, &QToolButton::clicked, this, [this, what, least] { emit wayOutChosen(what, least); });
+        layout->addWidget(button);
+    };
+    add({}, why.leastBudget, tr("Go to %1").arg(bytesText(why.leastBudget)));
+    for (const WayOut& way : why.waysOut) {
+        const QString what = text(way.what);
+        add(what, std::max(way.leastBudget, budget),
+            way.leastBudget <= budget ? tr("%1: fits").arg(what) : tr("%1: %2").arg(what, bytesText(way.leastBudget)));
+    }
+    m_ways->show();
+}
+
+std::vector<QAbstractButton*> ChoicePage::waysOut() const
+{
+    if (m_ways->isHidden())
+        return {};
+    const auto found = m_ways->findChildren<QAbstractButton*>();
+    return {found.begin(), found.end()};
 }
 
 QString ChoicePage::explanation() const

@@ -6,7 +6,9 @@
 
 #include <QWidget>
 
+class QAbstractButton;
 class QLabel;
+class QScrollArea;
 class QListView;
 
 namespace loadline {
@@ -27,18 +29,24 @@ public:
     /// `before` null: nothing to compare with yet.
     void setChanges(const Plan* before, const Plan* after);
     /// Nothing fits: says what forces it and the ways out, instead of what changed.
-    void setInfeasible(const Infeasibility* why);
+    void setInfeasible(const Infeasibility* why, Bytes budget);
 
     [[nodiscard]] TradeOffChart* tradeOff() const { return m_chart; }
     [[nodiscard]] StopSlider* slider() const { return m_slider; }
     [[nodiscard]] ChangeModel* changes() const { return m_changes; }
     [[nodiscard]] QString explanation() const;
+    /// One button a way out of "nothing fits", the least budget first; empty while something fits.
+    [[nodiscard]] std::vector<QAbstractButton*> waysOut() const;
 
 signals:
+    /// Nothing fits, and this way out was taken: a budget, with what else has to change (empty: nothing; else as WayOut says it).
+    void wayOutChosen(const QString& what, loadline::Bytes budget);
     void hovered(const QString& words);
     void unitsChosen(const std::vector<std::size_t>& units);
 
 private:
+    void fillWays(const Infeasibility& why, Bytes budget);
+
     TitleRow* m_tradeOffTitle;
     TradeOffChart* m_chart;
     QLabel* m_beyond;
@@ -47,6 +55,8 @@ private:
     ChangeModel* m_changes;
     QListView* m_list;
     QLabel* m_why;
+    QScrollArea* m_scroll; ///< ways out above, reasons below
+    QWidget* m_ways;
 };
 
 } // namespace loadline

@@ -24,6 +24,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QAbstractButton>
 #include <QAction>
 #include <QFile>
 #include <QImage>
@@ -269,6 +270,31 @@ TEST(Habits, MotionIsReducedWhereTheDesktopSaysSo)
     QSettings(kde, QSettings::IniFormat).setValue(QStringLiteral("KDE/AnimationDurationFactor"), 0);
     EXPECT_TRUE(habits::reducedMotion());
     QFile::remove(kde);
+}
+
+TEST_F(Window, EveryWayOutOfNothingFitsIsOneClickAndLeadsOut)
+{
+    open(QStringLiteral("gpt2-small"));
+    m_window.session().setBatch(QStringLiteral("64"));
+    ASSERT_TRUE(settle());
+    const Bytes budget(m_window.session().committed()->least.count() / 2);
+    EXPECT_TRUE(m_window.choicePage().waysOut().empty());
+    m_window.session().commitBudget(budget);
+    ASSERT_TRUE(settle());
+    const std::size_t ways = m_window.choicePage().waysOut().size();
+    ASSERT_GE(ways, 3U); // the least budget, and what would lower it
+    for (std::size_t way = 0; way < ways; ++way) {
+        ASSERT_FALSE(m_window.session().committed()->outcome->plan);
+        QAbstractButton* button = m_window.choicePage().waysOut()[way];
+        SCOPED_TRACE(button->text().toStdString());
+        button->click();
+        ASSERT_TRUE(settle());
+        EXPECT_TRUE(m_window.session().committed()->outcome->plan) << "it leads out";
+        EXPECT_TRUE(m_window.choicePage().waysOut().empty());
+        m_window.actions().undo->trigger();
+        ASSERT_TRUE(settle());
+        EXPECT_EQ(m_window.session().inputs().budget, budget) << "and is one step";
+    }
 }
 
 TEST_F(Window, UndoRestoresTheExactPlan)
