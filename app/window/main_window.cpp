@@ -263,6 +263,7 @@ void MainWindow::joinSession()
     connect(m_operators, &OperatorPanel::hovered, this, hover);
     connect(m_choice, &ChoicePage::wayOutChosen, m_session, &Session::takeWayOut);
     connect(m_details, &DetailTabs::hovered, this, hover);
+    connect(m_operators, &OperatorPanel::pinAsked, this, &MainWindow::pinUnits);
     connect(m_operators, &OperatorPanel::unitsChosen, this, [this](const std::vector<std::size_t>& units) {
         m_step->frameUnits(units);
         if (!units.empty())

@@ -93,6 +93,7 @@ private:
     void addPages();
     void joinPages();
     void joinCharts();
+    void pinUnits(const std::vector<std::size_t>& units, const QString& strategy);
     void joinHandle(BudgetHandle* handle);
     void showAnswer(const PlanAnswerPtr& answer, bool preview);
     void showInputs();

@@ -8,6 +8,7 @@
 #include "app/window/machine_desk.hpp"
 #include "app/window/main_window.hpp"
 #include "app/window/pictures.hpp"
+#include "app/window/pin_edit.hpp"
 #include "views/charts/budget_handle.hpp"
 #include "views/charts/memory_chart.hpp"
 #include "views/charts/trade_off_chart.hpp"
@@ -16,6 +17,7 @@
 #include "views/pages/detail_tabs.hpp"
 #include "views/pages/step_page.hpp"
 #include "views/panels/fact_strip.hpp"
+#include "views/panels/message_bar.hpp"
 #include "views/panels/operator_panel.hpp"
 #include "views/panels/stop_slider.hpp"
 
@@ -105,6 +107,12 @@ void MainWindow::showAnswer(const PlanAnswerPtr& answer, bool preview)
     m_step->setPicture(picture);
     m_choice->setPicture(picture);
     m_operators->setPicture(picture);
+    if (const Plan* plan = picture->plan()) {
+        std::vector<QString> pins;
+        for (const std::string& pin : pinsByUnit(answer->inputs.options.pins, plan->table))
+            pins.push_back(text(pin));
+        m_operators->setPins(std::move(pins));
+    }
     m_details->setPicture(picture);
     m_facts->setPicture(picture, m_pinned);
     showProblem(*answer);
@@ -123,6 +131,23 @@ void MainWindow::showProblem(const PlanAnswer& answer)
         m_choice->setInfeasible(&*why, answer.inputs.budget);
     else
         m_choice->setChanges(m_reference ? m_reference->plan() : nullptr, m_shown->plan());
+}
+
+void MainWindow::pinUnits(const std::vector<std::size_t>& units, const QString& strategy)
+{
+    const PlanAnswerPtr answer = m_session->committed();
+    if (!answer || !answer->outcome->plan)
+        return;
+    RequestOptions options = m_session->inputs().options;
+    auto pins = withPin(options.pins, answer->outcome->plan->table, units, strategy.toStdString());
+    if (!pins) {
+        m_messages->showMessage(text(pins.error().message));
+        return;
+    }
+    options.pins = *std::move(pins);
+    const QString where =
+        units.size() == 1 ? text(answer->outcome->plan->table.units[units.front()].name) : tr("%1 operators").arg(units.size());
+    m_session->setOptions(strategy.isEmpty() ? tr("Free %1").arg(where) : tr("Pin %1 to %2").arg(where, strategy), options);
 }
 
 void MainWindow::showTradeOff()

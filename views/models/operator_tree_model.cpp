@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace loadline {
 namespace {
@@ -157,6 +158,87 @@ std::vector<OperatorTreeModel::Share> OperatorTreeModel::shares(const QModelInde
     return index.isValid() ? node(index)->shares : std::vector<Share>{};
 }
 
+void OperatorTreeModel::setPins(std::vector<QString> pins)
+{
+    if (pins == m_pins)
+        return;
+    m_pins = std::move(pins);
+    for (const Node& parent : m_nodes) {
+        if (!parent.children.empty())
+            emit dataChanged(createIndex(0, Name, parent.children.front()),
+                             createIndex(parent.children.back()->row, Name, parent.children.back()));
+    }
+}
+
+std::vector<std::size_t> OperatorTreeModel::unitsOf(const QModelIndex& index) const
+{
+    std::vector<std::size_t> units;
+    std::vector<const Node*> open;
+    if (index.isValid())
+        open.push_back(node(index));
+    while (!open.empty()) {
+        const Node* item = open.back();
+        open.pop_back();
+        if (item->unit >= 0)
+            units.push_back(static_cast<std::size_t>(item->unit));
+        open.insert(open.end(), item->children.begin(), item->children.end());
+    }
+    std::sort(units.begin(), units.end());
+    return units;
+}
+
+std::vector<int> OperatorTreeModel::splitsOf(const std::vector<std::size_t>& units) const
+{
+    std::set<int> splits;
+    for (const std::size_t unit : units) {
+        for (const OptionCost& option : m_shown->plan()->table.options(unit)) {
+            if (option.strategy.slices > 1 && option.strategy.shardedSlices == option.strategy.slices)
+                splits.insert(option.strategy.slices);
+        }
+    }
+    return {splits.begin(), splits.end()};
+}
+
+QString OperatorTreeModel::pinText(const Node& item) const
+{
+    const auto pinOf = [this](int unit) {
+        return m_pins.empty() || unit < 0 ? QString() : m_pins[static_cast<std::size_t>(unit) % m_pins.size()];
+    };
+    if (item.unit >= 0)
+        return pinOf(item.unit);
+    int count = 0;
+    std::vector<const Node*> open(item.children.begin(), item.children.end());
+    while (!open.empty()) {
+        const Node* below = open.back();
+        open.pop_back();
+        count += pinOf(below->unit).isEmpty() ? 0 : 1;
+        open.insert(open.end(), below->children.begin(), below->children.end());
+    }
+    return count > 0 ? tr("%1 of them").arg(count) : QString();
+}
+
+OperatorFacts OperatorTreeModel::facts(const QModelIndex& index) const
+{
+    OperatorFacts facts;
+    if (!index.isValid())
+        return facts;
+    const Node& item = *node(index);
+    facts.name = item.fullName;
+    if (item.unit < 0)
+        return facts;
+    const auto unit = static_cast<std::size_t>(item.unit);
+    const Strategy& strategy = m_shown->plan()->cost(unit).strategy;
+    facts.slices = strategy.slices;
+    facts.shardedSlices = strategy.shardedSlices;
+    facts.group = static_cast<double>(strategy.group);
+    facts.bytes = static_cast<double>(item.memory.count());
+    facts.seconds = item.time.value();
+    facts.parameters = static_cast<double>(m_shown->plan()->table.units[unit].parameters);
+    facts.recomputed = strategy.recompute;
+    facts.pinned = !pinText(item).isEmpty();
+    return facts;
+}
+
 QModelIndex OperatorTreeModel::indexOfUnit(std::size_t unit) const
 {
     if (unit >= m_leafOfUnit.size())
@@ -220,6 +302,8 @@ QString OperatorTreeModel::toolTip(const Node& node) const
         for (const Share& share : node.shares)
             lines << tr("%1 %2").arg(share.count).arg(kindWords(share.decision));
     }
+    if (const QString pin = pinText(node); !pin.isEmpty())
+        lines << tr("pinned: %1").arg(pin);
     lines << tr("memory %1 (states and saved activations)").arg(bytesText(node.memory));
     lines << tr("time %1 (compute and communication)").arg(secondsText(node.time));
     return lines.join(QLatin1Char('\n'));
@@ -259,6 +343,8 @@ QVariant OperatorTreeModel::data(const QModelIndex& index, int role) const
         return column == Memory || column == Time ? QVariant(shareOf(item, column)) : QVariant();
     case UnitRole:
         return item.unit;
+    case PinRole:
+        return pinText(item);
     default:
         return {};
     }

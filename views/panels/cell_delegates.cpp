@@ -71,6 +71,13 @@ void OperatorDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
         if (!shares.empty())
             paintChip(*painter, QRectF(rect.left() + 2, rect.center().y() - 5, kChip, kChip), shares);
         rect.adjust(kChip + 8, 0, 0, 0);
+        if (!index.data(OperatorTreeModel::PinRole).toString().isEmpty()) { // the budget's colour marks what a person has set
+            painter->setRenderHint(QPainter::Antialiasing);
+            painter->setPen(Qt::NoPen);
+            painter->setBrush(colors.budget);
+            painter->drawEllipse(QPointF(rect.right() - 6, rect.center().y() + 0.5), 3, 3);
+            rect.adjust(0, 0, -14, 0);
+        }
     }
     const bool strong = sum && !index.parent().isValid() && index.column() == OperatorTreeModel::Name;
     const QFont font = fontOf(index.column() == OperatorTreeModel::Name ? 11.5 : 10.5, strong);
