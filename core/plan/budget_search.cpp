@@ -156,7 +156,7 @@ private:
     void branchAtPeak()
     {
         constexpr int kDeepest = 2;
-        const auto unit = peakPivot(m_state.space, m_bindingUnits);
+        const auto unit = peakPivot(m_state, m_bindingUnits);
         if (!unit || m_state.depth >= kDeepest || spent())
             return;
         m_result.pivot = unit;

@@ -104,7 +104,7 @@ private:
         for (int round = 0; round < kRounds && idle < kKeepsBest && goOn(); ++round) {
             const Choice choice = m_best.choiceOf(exceeding);
             m_bindingUnits.insert(rows.peakOf(choice).unit);
-            if (!weights.learn(choice) || (round >= kBeforeBranching && peakPivot(m_state.space, m_bindingUnits)))
+            if (!weights.learn(choice) || (round >= kBeforeBranching && peakPivot(m_state, m_bindingUnits)))
                 return;
             auto form = MemoryForm::make(m_state.space, weights.terms(), EventWeights::kScale);
             if (!form)
@@ -181,7 +181,7 @@ private:
         m_branches = m_serial.branches;
         auto pivot = m_serial.pivot;
         if (m_branches.empty()) {
-            pivot = peakPivot(m_state.space, m_bindingUnits);
+            pivot = peakPivot(m_state, m_bindingUnits);
             if (!pivot)
                 return false;
             m_branches = branchesAtPeak(m_state, *pivot, m_budget);

@@ -23,12 +23,25 @@ Bytes spread(const SearchSpace& space, std::size_t unit)
     return high - low;
 }
 
+/// Leaves `unit` one option; out of a larger group it becomes one of its own.
+void fix(SearchSpace& space, std::size_t unit, std::uint32_t option)
+{
+    UnitGroup& group = space.groups[space.groupOfUnit[unit]];
+    if (group.units.size() == 1) {
+        group.options = {option};
+        return;
+    }
+    std::erase(group.units, unit);
+    space.groupOfUnit[unit] = space.groups.size();
+    space.groups.push_back({{unit}, {option}});
+}
+
 std::shared_ptr<PlannerState> branchOf(const PlannerState& state, std::size_t unit, std::uint32_t option)
 {
     auto branch = std::make_shared<PlannerState>();
     branch->depth = state.depth + 1;
     branch->space = state.space;
-    branch->space.groups[branch->space.groupOfUnit[unit]].options = {option};
+    fix(branch->space, unit, option);
     const auto with = [&](Choice choice) {
         choice[unit] = option;
         return priced(branch->space, std::move(choice));
@@ -47,13 +60,14 @@ std::shared_ptr<PlannerState> branchOf(const PlannerState& state, std::size_t un
 
 } // namespace
 
-std::optional<std::size_t> peakPivot(const SearchSpace& space, const std::set<std::size_t>& bindingUnits)
+std::optional<std::size_t> peakPivot(const PlannerState& state, const std::set<std::size_t>& bindingUnits)
 {
+    const SearchSpace& space = state.space;
     std::optional<std::size_t> best;
     Bytes most;
     const auto look = [&](std::size_t unit) {
         const UnitGroup& group = space.groups[space.groupOfUnit[unit]];
-        if (group.units.size() != 1 || group.options.size() < 2)
+        if (group.options.size() < 2 || (group.units.size() > 1 && state.depth > 0))
             return;
         if (const Bytes apart = spread(space, unit); apart > most) {
             most = apart;

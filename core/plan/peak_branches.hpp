@@ -18,9 +18,9 @@ struct PeakBranch {
     std::int64_t relaxed = 0; ///< no choice of the branch has fewer ticks
 };
 
-/// The unit to branch at: it stands alone in its group, an event that binds is its own, beside it or lent to, and its options differ
-/// most. Empty: there is none.
-std::optional<std::size_t> peakPivot(const SearchSpace& space, const std::set<std::size_t>& bindingUnits);
+/// The unit to branch at: an event that binds is its own, beside it or lent to, and its options differ most. Inside a branch only one that
+/// stands alone in its group: others gain too little for their work. Empty: there is none.
+std::optional<std::size_t> peakPivot(const PlannerState& state, const std::set<std::size_t>& bindingUnits);
 
 /// Branches that may fit the budget, the most promising first. Some ms for a long model.
 std::vector<PeakBranch> branchesAtPeak(const PlannerState& state, std::size_t unit, Bytes budget);
