@@ -24,6 +24,8 @@ Actions::Actions(QMainWindow* window) : QObject(window)
     quit = make(tr("Quit"), QStringLiteral("Ctrl+Q"), tr("Leave Loadline"));
     undo = make(tr("Undo"), QStringLiteral("Ctrl+Z"), tr("Undo the last change"));
     redo = make(tr("Redo"), QStringLiteral("Ctrl+Shift+Z"), tr("Redo"));
+    back = make(tr("Back"), QStringLiteral("Alt+Left"), tr("What you looked at before; the plan stays"));
+    forward = make(tr("Forward"), QStringLiteral("Alt+Right"), tr("What you looked at after that"));
     pin = make(tr("Pin"), QStringLiteral("Ctrl+P"), tr("Keep this plan as dotted outline and compare with it"));
     pin->setCheckable(true);
     wholeDevice = make(tr("Whole device in view"), QStringLiteral("Ctrl+D"), tr("Scale the memory axis to the device, not to the plan"));
@@ -69,8 +71,14 @@ void Actions::fillMenus(QMainWindow* window)
     file->addActions({open, openSample, exportPlan, savePicture});
     file->addSeparator();
     file->addAction(quit);
-    window->menuBar()->addMenu(tr("Edit"))->addActions({undo, redo, copyCommand});
+    QMenu* edit = window->menuBar()->addMenu(tr("Edit"));
+    edit->addActions({undo, redo});
+    stepsMenu = edit->addMenu(tr("Steps"));
+    edit->addSeparator();
+    edit->addAction(copyCommand);
     viewMenu = window->menuBar()->addMenu(tr("View"));
+    viewMenu->addActions({back, forward});
+    viewMenu->addSeparator();
     viewMenu->addActions({wholeDevice, findOperator});
     viewMenu->addMenu(tr("Theme"))->addActions({themeSystem, themeLight, themeDark});
     window->menuBar()->addMenu(tr("Plan"))->addActions({profile, verify, pin, compare, focusBudget});

@@ -27,6 +27,8 @@ public:
     QAction* quit;
     QAction* undo;
     QAction* redo;
+    QAction* back;
+    QAction* forward;
     QAction* pin;
     QAction* wholeDevice;
     QAction* findOperator;
@@ -44,7 +46,8 @@ public:
     QAction* palette;
     QAction* keys;
     QAction* about;
-    QMenu* viewMenu = nullptr; ///< once fillMenus has run
+    QMenu* viewMenu = nullptr;  ///< once fillMenus has run
+    QMenu* stepsMenu = nullptr; ///< of the undo history; filled by the window
 
     void fillMenus(QMainWindow* window);
     void fillToolBar(QToolBar* bar) const;

@@ -13,6 +13,7 @@
 #include "app/window/pictures.hpp"
 #include "app/window/session_desk.hpp"
 #include "app/window/theme.hpp"
+#include "app/window/view_history.hpp"
 #include "views/charts/budget_handle.hpp"
 #include "views/charts/memory_chart.hpp"
 #include "views/charts/trade_off_chart.hpp"
@@ -41,6 +42,7 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QLabel>
+#include <QMenu>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QSplitter>
@@ -70,6 +72,7 @@ MainWindow::MainWindow(QWidget* parent)
     joinActions();
     joinPages();
     joinCharts();
+    joinHistories();
     joinHandle(m_step->memory()->handle());
     joinHandle(m_choice->tradeOff()->handle());
     showHistory();
@@ -209,6 +212,52 @@ void MainWindow::joinPages()
         if (!file.isEmpty())
             m_machine->save(file);
     });
+}
+
+void MainWindow::joinHistories()
+{
+    m_views = new ViewHistory(this);
+    connect(m_pages, &Pages::shown, this, &MainWindow::recordView);
+    connect(m_details, &QTabWidget::currentChanged, this, &MainWindow::recordView);
+    connect(m_operators, &OperatorPanel::unitsChosen, this, [this](const std::vector<std::size_t>& units) {
+        m_unit = units.empty() ? std::optional<std::size_t>() : units.front();
+        recordView();
+    });
+    connect(m_actions->back, &QAction::triggered, m_views, &ViewHistory::back);
+    connect(m_actions->forward, &QAction::triggered, m_views, &ViewHistory::forward);
+    connect(m_views, &ViewHistory::changed, this, [this] {
+        m_actions->back->setEnabled(m_views->canGoBack());
+        m_actions->forward->setEnabled(m_views->canGoForward());
+    });
+    connect(m_views, &ViewHistory::shown, this, [this](const ViewHistory::Place& place) {
+        m_pages->show(place.page);
+        m_details->setCurrentIndex(place.tab);
+        if (place.unit)
+            m_operators->showUnit(*place.unit);
+    });
+    connect(m_actions->stepsMenu, &QMenu::aboutToShow, this, &MainWindow::fillSteps);
+    recordView();
+}
+
+void MainWindow::recordView()
+{
+    m_views->record({m_pages->current(), m_details->currentIndex(), m_unit});
+}
+
+void MainWindow::fillSteps()
+{
+    const auto& history = m_session->history();
+    QMenu* menu = m_actions->stepsMenu;
+    menu->clear();
+    constexpr std::size_t kMostShown = 30;
+    const std::size_t count = history.steps().size();
+    const std::size_t first = count > kMostShown ? count - kMostShown : 0;
+    for (std::size_t done = first; done <= count; ++done) {
+        QAction* step = menu->addAction(done == 0 ? tr("As it was opened") : history.steps()[done - 1].name);
+        step->setCheckable(true);
+        step->setChecked(done == history.done());
+        connect(step, &QAction::triggered, m_session, [this, done] { m_session->goTo(done); });
+    }
 }
 
 void MainWindow::joinCharts()

@@ -6,6 +6,8 @@
 
 #include <QMainWindow>
 
+#include <optional>
+
 class QLabel;
 
 namespace loadline {
@@ -33,6 +35,7 @@ class RunPage;
 class SessionDesk;
 class SessionsPage;
 class StepPage;
+class ViewHistory;
 
 /// Makes the pages and joins their signals to the session. The one place that knows all of them.
 class MainWindow : public QMainWindow {
@@ -93,6 +96,9 @@ private:
     void addPages();
     void joinPages();
     void joinCharts();
+    void joinHistories();
+    void recordView();
+    void fillSteps();
     void pinUnits(const std::vector<std::size_t>& units, const QString& strategy);
     void joinHandle(BudgetHandle* handle);
     void showAnswer(const PlanAnswerPtr& answer, bool preview);
@@ -135,6 +141,8 @@ private:
     QString m_storeFile; ///< empty: nothing is kept
     ChartDesk* m_charts = nullptr;
     BatchPage* m_batch = nullptr;
+    ViewHistory* m_views = nullptr;
+    std::optional<std::size_t> m_unit; ///< the operator that was selected last
     BatchDesk* m_batchDesk = nullptr;
     ExportDesk* m_exports = nullptr;
     CommandPalette* m_palette = nullptr; ///< once it was asked for

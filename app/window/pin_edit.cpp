@@ -22,6 +22,11 @@ Parts partsOf(const std::string& pin)
     return equals == std::string::npos ? Parts{pin, {}} : Parts{pin.substr(0, equals), pin.substr(equals + 1)};
 }
 
+std::string joined(std::string pattern, const std::string& strategy)
+{
+    return pattern.append("=").append(strategy);
+}
+
 std::set<std::size_t> matched(const std::string& pattern, const CostTable& table)
 {
     std::set<std::size_t> units;
@@ -111,12 +116,12 @@ Result<std::vector<std::string>> withPin(const std::vector<std::string>& pins, c
             continue;
         }
         for (const std::string& pattern : patternsOf(rest, table))
-            result.push_back(pattern + "=" + parts.strategy);
+            result.push_back(joined(pattern, parts.strategy));
     }
     if (strategy.empty())
         return result;
     for (const std::string& pattern : patternsOf(taken, table))
-        result.push_back(pattern + "=" + strategy);
+        result.push_back(joined(pattern, strategy));
     return result;
 }
 

@@ -19,6 +19,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QLineEdit>
+#include <QMenu>
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QTimer>
@@ -209,6 +210,42 @@ TEST_F(Verbs, TheCommandLineThatIsCopiedMakesTheSamePlan)
     EXPECT_EQ(made.objective.value(), shown.objective.value());
     for (std::size_t unit = 0; unit < shown.table.units.size(); ++unit)
         EXPECT_TRUE(made.cost(unit).strategy == shown.cost(unit).strategy) << shown.table.units[unit].name;
+}
+
+TEST_F(Verbs, StepsAreAListAndWhereOneLookedIsAnother)
+{
+    open();
+    const PlanAnswerPtr first = m_window.session().committed();
+    m_window.session().setGranularity(2);
+    ASSERT_TRUE(settle());
+    const PlanAnswerPtr second = m_window.session().committed();
+    m_window.session().setBatch(QStringLiteral("2"));
+    ASSERT_TRUE(settle());
+    QMenu& menu = *m_window.actions().stepsMenu;
+    const auto go = [&](int step) {
+        emit menu.aboutToShow();
+        menu.actions()[step]->trigger();
+        return settle();
+    };
+    emit menu.aboutToShow();
+    ASSERT_EQ(menu.actions().size(), 3);
+    EXPECT_EQ(menu.actions()[2]->text(), QStringLiteral("Batch 2"));
+    EXPECT_TRUE(menu.actions()[2]->isChecked());
+    ASSERT_TRUE(go(0));
+    expectSamePlan(m_window.session().committed(), first);
+    ASSERT_TRUE(go(1));
+    expectSamePlan(m_window.session().committed(), second);
+
+    m_window.pages().show(QStringLiteral("links"));
+    m_window.pages().show(QStringLiteral("batch"));
+    ASSERT_TRUE(finishBatch());
+    QTest::keySequence(&m_window, m_window.actions().back->shortcut());
+    EXPECT_EQ(m_window.pages().current(), QStringLiteral("links"));
+    QTest::keySequence(&m_window, m_window.actions().back->shortcut());
+    EXPECT_EQ(m_window.pages().current(), QStringLiteral("plan"));
+    QTest::keySequence(&m_window, m_window.actions().forward->shortcut());
+    EXPECT_EQ(m_window.pages().current(), QStringLiteral("links"));
+    EXPECT_EQ(m_window.session().history().done(), 1U) << "looking elsewhere is no step";
 }
 
 TEST_F(Verbs, TheBatchPageComputesInTheBackgroundAndACellGoesThere)
