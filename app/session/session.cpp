@@ -101,8 +101,11 @@ void Session::takeModel(const ModelPtr& model, const QString& name)
     next.options.sequence.reset(); // the new model's own
     next.options.pins.clear();     // they name the old model's operators
     if (first) {
-        const auto cluster = resolveCluster(next.options);
-        const auto budget = cluster ? parseBudget(next.options.budget, cluster->device.memory) : Result<Bytes>(cluster.error());
+        if (!m_device) { // no cluster was opened: the bundled one, which is no file
+            const auto cluster = resolveCluster(next.options);
+            m_device = cluster ? cluster->device.memory : Bytes();
+        }
+        const auto budget = parseBudget(next.options.budget, *m_device);
         if (!budget) {
             emit failed(QString::fromStdString(budget.error().message));
             return;
@@ -122,8 +125,10 @@ void Session::takeCluster(const Cluster& cluster, const QString& name)
     next.options.nodes.reset();
     next.options.gpusPerNode.reset();
     const auto usual = [&](Bytes memory) { return parseBudget(RequestOptions().budget, memory); };
-    const auto old = resolveCluster(m_inputs.options);
-    const bool wasUsual = old && usual(old->device.memory) && *usual(old->device.memory) == m_inputs.budget;
+    // From the answer, not from the old cluster's file: this is the GUI's thread.
+    const Bytes old = m_committed && m_committed->inputs.options.cluster == m_inputs.options.cluster ? m_committed->device : Bytes();
+    const bool wasUsual = old > Bytes() && usual(old) && *usual(old) == m_inputs.budget;
+    m_device = cluster.device.memory;
     if (const auto budget = usual(cluster.device.memory); budget && (wasUsual || next.budget > cluster.device.memory))
         next.budget = *budget;
     change(tr("Cluster %1").arg(QString::fromStdString(cluster.name)), std::move(next));
@@ -197,7 +202,8 @@ void Session::takeWayOut(const QString& what, Bytes budget)
         else if (words.value(1) == QLatin1String("ranks") && m_answer)
             next.options.nodes = words.value(0).toLongLong() / m_answer->resolved.request.setup.cluster.gpusPerNode;
     }
-    change(what.isEmpty() ? tr("Budget %1 \u2192 %2").arg(gib(m_inputs.budget), gib(budget)) : tr("Way out: %1").arg(what), std::move(next));
+    change(what.isEmpty() ? tr("Budget %1 \u2192 %2").arg(gib(m_inputs.budget), gib(budget)) : tr("Way out: %1").arg(what),
+           std::move(next));
 }
 
 void Session::setSequence(qint64 tokens)

@@ -114,6 +114,7 @@ private:
     QTimer* m_frame;                     ///< runs while no further preview may be shown
     QTimer* m_patience;                  ///< runs while a search is young
     PlanAnswerPtr m_preview;             ///< waits for the next frame
+    std::optional<Bytes> m_device;       ///< memory of the cluster opened last
     bool m_saidSearching = false;
 };
 
