@@ -2,12 +2,16 @@
 // The real loadline-device with real processes: what it answers, and what it does when things go wrong.
 #include "device_program.hpp"
 
+#include "core/base/json.hpp"
 #include "core/cost/profile.hpp"
 #include "core/exchange/plan_document.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -48,6 +52,20 @@ void expectNobodyLeft(const ProgramRun& run)
 {
     for (const pid_t pid : pidsOf(run))
         EXPECT_TRUE(kill(pid, 0) != 0 && errno == ESRCH) << pid;
+}
+
+/// A socket that listens and never answers, and its port; {-1, 0} if there is none.
+std::pair<int, int> takenPort()
+{
+    const int taken = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    if (taken < 0 || bind(taken, any, size) != 0 || listen(taken, 8) != 0 || getsockname(taken, any, &size) != 0)
+        return {-1, 0};
+    return {taken, ntohs(address.sin_port)};
 }
 
 } // namespace
@@ -229,6 +247,44 @@ TEST(DeviceProgram, NoSuchDeviceIsExitFour)
     const auto run = runDevice({"train"}, writeRequest(request));
     EXPECT_EQ(run.status, 4) << run.words;
     EXPECT_THAT(run.words, HasSubstr("CUDA"));
+}
+
+TEST(DeviceProgram, APlanThatDoesNotFitItsModelIsRefused)
+{
+    auto request = training(2, 1);
+    auto document = Json::parse(request.plan, nullptr, false);
+    ASSERT_TRUE(document.is_object() && document.contains("operators"));
+    auto& decided = document["operators"];
+    ASSERT_GT(decided.size(), 1U);
+    decided.erase(decided.size() - 1); // decides for all operators of its model but the last
+    request.plan = document.dump();
+    const auto run = runDevice({"train"}, writeRequest(request));
+    EXPECT_EQ(run.status, 2) << run.words;
+    EXPECT_FALSE(run.words.empty());
+    EXPECT_TRUE(run.all<WorkerStep>().empty());
+    expectNobodyLeft(run);
+}
+
+TEST(DeviceProgram, ATakenPortEndsARankThatWasStartedByHand)
+{
+    const auto file = std::filesystem::temp_directory_path() / ("loadline-port-" + std::to_string(getpid()) + ".json");
+    auto request = training(2, 1);
+    request.timeout = Seconds(5);
+    std::ofstream(file) << writeRequest(request);
+    const auto [socket, port] = takenPort();
+    ASSERT_GT(port, 0);
+    setenv("RANK", "0", 1);
+    setenv("WORLD_SIZE", "2", 1);
+    setenv("MASTER_ADDR", "127.0.0.1", 1);
+    setenv("MASTER_PORT", std::to_string(port).c_str(), 1);
+    const auto run = runDevice({"rank", file.string()}, "");
+    for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"})
+        unsetenv(name);
+    close(socket);
+    std::filesystem::remove(file);
+    EXPECT_NE(run.status, 0);
+    EXPECT_LT(run.status, 128) << "no signal";
+    EXPECT_THAT(run.words + run.result().why, HasSubstr("port")) << run.status;
 }
 
 TEST(DeviceProgram, APlanForOtherRanksIsRefused)
