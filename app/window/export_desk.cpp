@@ -41,7 +41,7 @@ Result<bool> writeBundle(const PlanDocument& document, const QString& place)
     for (const ExportedFile& file : bundle->files) {
         const QString path = folder.filePath(QString::fromStdString(file.name));
         if (const auto written = writeWhole(path, file.text); !written)
-            return written;
+            return written.error();
         if (file.executable)
             QFile::setPermissions(path, QFile::permissions(path) | QFile::ExeOwner | QFile::ExeGroup | QFile::ExeOther);
     }

@@ -28,7 +28,7 @@ BatchPage::BatchPage(QWidget* parent)
     connect(m_map, &BatchMap::hovered, this, &BatchPage::hovered);
 }
 
-void BatchPage::setSurface(std::shared_ptr<const BatchSurface> surface)
+void BatchPage::setSurface(const std::shared_ptr<const BatchSurface>& surface)
 {
     m_map->setSurface(surface);
     if (!surface) {

@@ -19,7 +19,7 @@ public:
     explicit BatchPage(QWidget* parent = nullptr);
 
     /// Null: there is none for the present question yet.
-    void setSurface(std::shared_ptr<const BatchSurface> surface);
+    void setSurface(const std::shared_ptr<const BatchSurface>& surface);
     [[nodiscard]] BatchMap* map() const { return m_map; }
     [[nodiscard]] WorkRow* work() const { return m_work; }
 
