@@ -37,10 +37,7 @@ public:
     }
     [[nodiscard]] std::int64_t scale() const { return m_scale; }
     /// What sum of persist + largest transient may come to; -1: nothing fits.
-    [[nodiscard]] std::int64_t capacity(Bytes budget) const
-    {
-        return std::max((budget * m_scale - m_constant).count(), std::int64_t{-1});
-    }
+    [[nodiscard]] std::int64_t capacity(Bytes budget) const { return std::max((budget * m_scale - m_constant).count(), std::int64_t{-1}); }
 
     /// No choice needs less; from the form alone.
     [[nodiscard]] Bytes leastBudget() const { return m_least; }

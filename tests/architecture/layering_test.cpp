@@ -52,7 +52,8 @@ const std::map<std::string, Room> kMatrix{
     {"app/plan", {kCore + Names{"core/export", "core/store", "app/config"}, kText + Names{"cli", "stdout", "files", "clock"}}},
     {"views", {kCost + Names{"core/plan", "core/exchange"}, {"qt", "widgets", "fmt"}}},
     {"app/session", {kCore + Names{"core/store"}, kText + Names{"qt", "threads", "files", "clock"}}},
-    {"app/window", {kCore + Names{"core/export", "core/store", "views", "app/session"}, {"qt", "widgets", "stdout", "fmt", "files", "clock"}}},
+    {"app/window",
+     {kCore + Names{"core/export", "core/store", "views", "app/session"}, {"qt", "widgets", "stdout", "fmt", "files", "clock"}}},
 };
 
 /// The family of a foreign header, empty for one that everybody may include.
