@@ -84,7 +84,7 @@ TEST_F(Endurance, FiveHundredDragsAndFiftyOpensKeepTheirMemory)
         for (int i = 0; i < count; ++i)
             drag(i);
     };
-    drags(100); // what is made once is made now
+    drags(500); // what is made once is made now, and the undo steps are as many as are kept
     opens(4);
     ASSERT_TRUE(rest());
     const std::size_t before = mallinfo2().uordblks;
