@@ -306,11 +306,11 @@ void MainWindow::joinSession()
     connect(m_choosers, &Choosers::precisionChosen, m_session, &Session::setPrecision);
     connect(m_choosers, &Choosers::optionsChosen, m_session, &Session::setOptions);
     connect(m_choice->slider(), &StopSlider::valueChosen, m_session, &Session::setGranularity);
+    connect(m_choice, &ChoicePage::wayOutChosen, m_session, &Session::takeWayOut);
     const auto hover = [this](const QString& words) { m_hover->setText(words); };
     connect(m_step, &StepPage::hovered, this, hover);
     connect(m_choice, &ChoicePage::hovered, this, hover);
     connect(m_operators, &OperatorPanel::hovered, this, hover);
-    connect(m_choice, &ChoicePage::wayOutChosen, m_session, &Session::takeWayOut);
     connect(m_details, &DetailTabs::hovered, this, hover);
     connect(m_operators, &OperatorPanel::pinAsked, this, &MainWindow::pinUnits);
     connect(m_operators, &OperatorPanel::unitsChosen, this, [this](const std::vector<std::size_t>& units) {
