@@ -359,6 +359,38 @@ void Keeper::addRun(const RunRecord& run, const std::vector<StepMetric>& metrics
     });
 }
 
+void Keeper::listRuns(SessionId session)
+{
+    submit([this, session](Store* store) -> Delivery {
+        if (store == nullptr)
+            return {};
+        auto runs = store->runs(session);
+        if (!runs)
+            return [this, why = sentence(runs.error())] { emit failed(why); };
+        std::vector<KeptRun> kept;
+        for (RunRecord& run : *runs) {
+            if (kept.size() == kMostRuns)
+                break;
+            const auto whole = store->run(run.id); // none: another window has just deleted it
+            kept.push_back({std::move(run), whole ? runSettingsOf(whole->plan) : RunSettings()});
+        }
+        return [this, session, kept = std::move(kept)] { emit runsListed(session, kept); };
+    });
+}
+
+void Keeper::loadRun(RunId id)
+{
+    submit([this, id](Store* store) -> Delivery {
+        if (store == nullptr)
+            return [this, why = m_storeError] { emit failed(why); };
+        auto run = store->run(id);
+        auto metrics = run ? store->metrics(id) : Result<std::vector<StepMetric>>(run.error());
+        if (!metrics)
+            return [this, why = sentence(metrics.error())] { emit failed(why); };
+        return [this, run = *std::move(run), metrics = *std::move(metrics)] { emit runLoaded(run, metrics); };
+    });
+}
+
 void Keeper::watch(bool on)
 {
     on ? m_watch->start() : m_watch->stop();

@@ -3,6 +3,7 @@
 
 #include "app/session/answer.hpp"
 #include "app/session/history.hpp"
+#include "app/session/run_settings.hpp"
 #include "core/store/store.hpp"
 
 #include <QObject>
@@ -51,6 +52,11 @@ public:
     void restore(SessionId id);
     /// A run of the session that is open, once it has ended.
     void addRun(const RunRecord& run, const std::vector<StepMetric>& metrics);
+    /// The runs of a session without documents, newest first, at most kMostRuns; come as `runsListed`.
+    void listRuns(SessionId session);
+    static constexpr std::size_t kMostRuns = 50;
+    /// A run whole; comes as `runLoaded`.
+    void loadRun(RunId id);
     /// Looks for changes of other windows now and then, and says so by `changed`.
     void watch(bool on);
 
@@ -66,6 +72,8 @@ signals:
     void listed(const std::vector<loadline::SessionRow>& rows);
     void loaded(const loadline::KeptSessionPtr& session);
     void nothingToLoad();
+    void runsListed(qint64 session, const std::vector<loadline::KeptRun>& runs);
+    void runLoaded(const loadline::RunRecord& run, const std::vector<loadline::StepMetric>& metrics);
     void changed();                        ///< what a list shows is no longer what is stored
     void failed(const QString& sentence);  ///< a call that a person asked for
     void trouble(const QString& sentence); ///< saving does not work just now; empty: it works again

@@ -3,10 +3,12 @@
 
 #include "app/session/documents.hpp"
 #include "core/exchange/compare.hpp"
+#include "core/plan/planner.hpp"
 #include "core/store/store.hpp"
 #include "views/format/text.hpp"
 #include "views/pages/compare_page.hpp"
 
+#include <QFile>
 #include <QFileInfo>
 
 #include <algorithm>
@@ -24,6 +26,21 @@ PlanPicturePtr pictureOf(const PlanDocument& document)
     picture->outcome = std::make_shared<const PlanOutcome>(document.outcome);
     if (const auto& plan = picture->outcome->plan)
         picture->timeline = std::make_shared<const Timeline>(playTimeline(plan->table, plan->choice));
+    picture->device = document.setup.cluster.device.memory;
+    return picture;
+}
+
+constexpr int kStairBudgets = 60; ///< across the range of the chart
+
+std::shared_ptr<const TradeOffPicture> tradeOffOf(const PlanDocument& document)
+{
+    if (!document.outcome.plan)
+        return nullptr;
+    const auto planner = Planner::prepare(document.outcome.plan->table, document.pins);
+    if (!planner)
+        return nullptr; // pins that a search can no longer hold: the plan stands, its stair does not
+    auto picture = std::make_shared<TradeOffPicture>();
+    picture->stair = planner->tradeOff(kStairBudgets);
     picture->device = document.setup.cluster.device.memory;
     return picture;
 }
@@ -57,6 +74,15 @@ Result<PlanDocument> documentNamed(const QString& name, const QString& storePath
 } // namespace
 
 CompareDesk::CompareDesk(ComparePage* page, QObject* parent) : QObject(parent), m_page(page), m_slot(new WorkSlot(this)) {}
+
+bool CompareDesk::takes(const QStringList& files)
+{
+    const auto isPlan = [](const QString& name) {
+        QFile file(name);
+        return file.open(QIODevice::ReadOnly) && file.read(4096).contains("\"loadline.plan/");
+    };
+    return files.size() == 2 && isPlan(files[0]) && isPlan(files[1]);
+}
 
 void CompareDesk::setAnswer(const PlanAnswerPtr& answer)
 {
@@ -123,6 +149,15 @@ void CompareDesk::show(const PlanDocument& a, const QString& nameA, const PlanDo
             warnings << text(setting);
     }
     m_page->setSides({pictureOf(a), nameA}, {pictureOf(b), nameB}, settings, warnings);
+    m_page->setTradeOffs(nullptr, nullptr);
+    askTradeOffs(a, b);
+}
+
+void CompareDesk::askTradeOffs(const PlanDocument& a, const PlanDocument& b)
+{
+    m_slot->submit([this, a, b](const std::stop_token&, const WorkSlot::Post&) -> WorkSlot::Delivery {
+        return [this, first = tradeOffOf(a), second = tradeOffOf(b)] { m_page->setTradeOffs(first, second); };
+    });
 }
 
 } // namespace loadline

@@ -7,6 +7,7 @@
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
 
 namespace loadline {
 
@@ -25,6 +26,8 @@ public:
     void setPinned(const PlanAnswerPtr& pinned);
     /// Two plan files or saved sessions (by name or number in the store at `storePath`); read on a worker.
     void openPair(const QString& a, const QString& b, const QString& storePath);
+    /// Two files that are plans, by their content.
+    [[nodiscard]] static bool takes(const QStringList& files);
     /// Brings the page up to date; for when it is seen.
     void refresh();
 
@@ -35,6 +38,8 @@ signals:
     void opened(); ///< both plans of `openPair` are on the page
 
 private:
+    /// Both stairs, worked out on the worker.
+    void askTradeOffs(const PlanDocument& a, const PlanDocument& b);
     void show(const PlanDocument& a, const QString& nameA, const PlanDocument& b, const QString& nameB);
 
     ComparePage* m_page;

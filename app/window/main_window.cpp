@@ -11,6 +11,7 @@
 #include "app/window/machine_desk.hpp"
 #include "app/window/pages.hpp"
 #include "app/window/pictures.hpp"
+#include "app/window/runs_desk.hpp"
 #include "app/window/session_desk.hpp"
 #include "app/window/theme.hpp"
 #include "app/window/view_history.hpp"
@@ -175,6 +176,7 @@ void MainWindow::addPages()
     m_batchDesk = new BatchDesk(m_session, m_batch, this);
     m_exports = new ExportDesk(this);
     m_compareDesk = new CompareDesk(m_compare, this);
+    m_runsDesk = new RunsDesk(m_session, m_run, this);
     m_machine = new MachineDesk(m_session, m_profile, m_links, m_run, this);
 }
 
@@ -196,6 +198,8 @@ void MainWindow::joinPages()
     connect(m_actions->exportPlan, &QAction::triggered, m_exports, [this] { m_exports->choose(m_session->committed()); });
     connect(m_compareDesk, &CompareDesk::failed, m_messages, &MessageBar::showMessage);
     connect(m_compareDesk, &CompareDesk::opened, this, [this] { m_pages->show(QStringLiteral("compare")); });
+    connect(m_runsDesk, &RunsDesk::failed, m_messages, &MessageBar::showMessage);
+    connect(m_runsDesk, &RunsDesk::opened, this, [this] { m_pages->show(QStringLiteral("run")); });
     connect(m_machine, &MachineDesk::failed, m_messages, &MessageBar::showMessage);
     connect(m_session, &Session::profileOpened, m_machine, &MachineDesk::setProfile);
     connect(m_pages, &Pages::shown, this, [this](const QString& page) {
@@ -354,7 +358,7 @@ void MainWindow::joinActions()
 
 bool MainWindow::settled() const
 {
-    return !m_compareDesk->busy() && !m_batchDesk->busy() && !m_exports->busy() && !m_writing->busy() &&
+    return !m_compareDesk->busy() && !m_runsDesk->busy() && !m_batchDesk->busy() && !m_exports->busy() && !m_writing->busy() &&
            (m_sessionDesk == nullptr || m_sessionDesk->keeper().idle()) && m_session->idle() &&
            m_session->tradeOff(m_session->granularity());
 }
@@ -378,6 +382,7 @@ void MainWindow::keepIn(const QString& file)
     connect(m_sessionDesk, &SessionDesk::state, this, [this](const QString& words) { m_saved->setText(words); });
     connect(m_sessionDesk, &SessionDesk::opened, this, [this] { m_pages->show(m_pages->names().first()); });
     connect(m_sessionDesk, &SessionDesk::nothingToOpen, this, [this] { openFiles({}); });
+    m_runsDesk->keepWith(m_sessionDesk);
     connect(m_sessionDesk, &SessionDesk::compareAsked, this, &MainWindow::compare);
     connect(m_pages, &Pages::shown, m_sessionDesk,
             [this](const QString& page) { m_sessionDesk->setSeen(page == QLatin1String("sessions")); });
@@ -472,10 +477,9 @@ void MainWindow::dropEvent(QDropEvent* event)
         if (url.isLocalFile())
             files << url.toLocalFile();
     }
-    const auto isPlan = [](const QString& file) { return file.endsWith(QLatin1String(".loadline-plan.json")); };
-    if (files.size() == 2 && isPlan(files[0]) && isPlan(files[1]))
+    if (CompareDesk::takes(files))
         compare(files[0], files[1]);
-    else if (!files.isEmpty())
+    else if (!files.isEmpty() && !m_runsDesk->take(files))
         openFiles(files);
     event->acceptProposedAction();
 }

@@ -32,6 +32,7 @@ class OperatorPanel;
 class Pages;
 class ProfilePage;
 class RunPage;
+class RunsDesk;
 class SessionDesk;
 class SessionsPage;
 class StepPage;
@@ -136,6 +137,7 @@ private:
     MachineDesk* m_machine = nullptr;
     ComparePage* m_compare = nullptr;
     CompareDesk* m_compareDesk = nullptr;
+    RunsDesk* m_runsDesk = nullptr;
     SessionsPage* m_sessions = nullptr;
     SessionDesk* m_sessionDesk = nullptr;
     QString m_storeFile; ///< empty: nothing is kept

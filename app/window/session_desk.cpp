@@ -63,6 +63,8 @@ void SessionDesk::joinKeeper()
     connect(m_keeper, &Keeper::saved, this, [this](const SessionRow& row) {
         m_row = row;
         m_page->setCurrent(row.id);
+        for (auto& [run, metrics] : std::exchange(m_waiting, {}))
+            keepImported(std::move(run), metrics);
         emit state(tr("saved %1").arg(QDateTime::currentDateTime().toString(QStringLiteral("HH:mm:ss"))));
         if (m_page->isVisible())
             list();
@@ -152,6 +154,22 @@ void SessionDesk::adopt(const KeptSessionPtr& kept)
     m_page->setCurrent(m_row.id);
     m_session->restore(kept->inputs, kept->history);
     emit opened();
+}
+
+void SessionDesk::keepImported(RunRecord run, const std::vector<StepMetric>& metrics)
+{
+    if (m_keeper->readOnly()) {
+        emit said(tr("'%1' can only be read, so the run is shown and not kept.").arg(m_keeper->file()));
+        return;
+    }
+    if (m_row.id == 0) {
+        m_waiting.emplace_back(std::move(run), metrics);
+        m_untouched = false;
+        save();
+        return;
+    }
+    run.session = m_row.id;
+    m_keeper->addRun(run, metrics);
 }
 
 void SessionDesk::keepRun()

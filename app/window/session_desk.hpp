@@ -6,6 +6,9 @@
 
 #include <QObject>
 
+#include <utility>
+#include <vector>
+
 class QTimer;
 
 namespace loadline {
@@ -22,6 +25,9 @@ public:
     void openLast();
     /// The list is on screen: it follows what other windows change.
     void setSeen(bool seen);
+
+    /// Keeps a run from elsewhere with the open session, which is saved first if nothing of it is kept yet.
+    void keepImported(RunRecord run, const std::vector<StepMetric>& metrics);
 
     [[nodiscard]] Keeper& keeper() { return *m_keeper; }
     [[nodiscard]] const SessionRow& current() const { return m_row; }
@@ -45,7 +51,8 @@ private:
     Session* m_session;
     MachineDesk* m_machine;
     SessionsPage* m_page;
-    SessionRow m_row; ///< of the open session; id 0: nothing of it is kept yet
+    SessionRow m_row;                                                     ///< of the open session; id 0: nothing of it is kept yet
+    std::vector<std::pair<RunRecord, std::vector<StepMetric>>> m_waiting; ///< runs, until the session has a number
     SessionId m_removed = 0;
     bool m_untouched = true; ///< as it was opened: not worth a session of its own
 };

@@ -27,7 +27,8 @@ bool drawable(const std::shared_ptr<const Timeline>& timeline)
 
 } // namespace
 
-MeasuredMemoryChart::MeasuredMemoryChart(QWidget* parent) : Chart(parent), m_columns(new StackedColumns(plot()->xAxis, plot()->yAxis))
+MeasuredMemoryChart::MeasuredMemoryChart(QWidget* parent)
+    : Chart(parent), m_columns(new StackedColumns(plot()->xAxis, plot()->yAxis)), m_line(plot()->addGraph())
 {
     setAccessibleName(tr("Measured and predicted memory over one step"));
     plot()->axisRect()->setMargins(QMargins(58, 8, kChartRight, 20));
@@ -48,6 +49,7 @@ void MeasuredMemoryChart::restyle()
         stack.push_back(colors.category[static_cast<std::size_t>(category)]);
     m_columns->setColors(std::move(stack));
     m_columns->setGround(colors.panel);
+    m_line->setPen(QPen(colors.accent, 1.5));
     if (drawable(m_measured) || drawable(m_predicted))
         setTimelines(m_measured, m_predicted); // the outline holds its colour
 }
@@ -58,6 +60,7 @@ void MeasuredMemoryChart::setTimelines(const std::shared_ptr<const Timeline>& me
     m_predicted = predicted;
     const bool real = drawable(measured);
     const auto& shown = real ? measured : predicted;
+    m_line->setVisible(drawable(shown));
     plot()->yAxis->setTickLabels(drawable(shown));
     plot()->yAxis->grid()->setVisible(drawable(shown));
     plot()->xAxis->setTickLabels(drawable(shown));
@@ -97,9 +100,30 @@ void MeasuredMemoryChart::setTimelines(const std::shared_ptr<const Timeline>& me
     } else {
         m_columns->setGhost({}, {}, {});
     }
-    m_top = std::max(peakOf(measured), peakOf(predicted)) * 1.08;
+    showRecord(width);
+    const auto most = std::max_element(m_record.begin(), m_record.end());
+    const double recorded = most == m_record.end() ? 0 : static_cast<double>(most->count());
+    m_top = std::max({peakOf(measured), peakOf(predicted), recorded}) * 1.08;
     plot()->yAxis->setRange(0, std::max(m_top, 1.0));
     emit unitChanged(unit());
+}
+
+void MeasuredMemoryChart::setRecord(std::vector<Bytes> record)
+{
+    m_record = std::move(record);
+    setTimelines(m_measured, m_predicted);
+}
+
+void MeasuredMemoryChart::showRecord(double width)
+{
+    QVector<double> keys;
+    QVector<double> values;
+    const double count = std::max(static_cast<double>(m_record.size()) - 1, 1.0);
+    for (std::size_t i = 0; i < m_record.size(); ++i) {
+        keys << width * static_cast<double>(i) / count;
+        values << static_cast<double>(m_record[i].count());
+    }
+    m_line->setData(keys, values, true);
 }
 
 QString MeasuredMemoryChart::unit() const
@@ -132,6 +156,8 @@ ChartTable MeasuredMemoryChart::table() const
                 {name, QString::number(i), phaseText(event.phase), QString::number(event.unit), QString::number(event.total().count())});
         }
     }
+    for (std::size_t i = 0; i < m_record.size(); ++i)
+        table.rows.push_back({tr("recorded"), QString::number(i), {}, {}, QString::number(m_record[i].count())});
     return table;
 }
 

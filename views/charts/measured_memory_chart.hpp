@@ -5,6 +5,9 @@
 #include "views/charts/chart.hpp"
 
 #include <memory>
+#include <vector>
+
+class QCPGraph;
 
 namespace loadline {
 
@@ -19,6 +22,9 @@ public:
 
     void setTimelines(const std::shared_ptr<const Timeline>& measured, const std::shared_ptr<const Timeline>& predicted);
 
+    /// What an allocator recorded, as a line over the step: its points lie evenly over the whole width, in order. Empty: no line.
+    void setRecord(std::vector<Bytes> record);
+    [[nodiscard]] const std::vector<Bytes>& record() const { return m_record; }
     [[nodiscard]] QString unit() const; ///< of the axis: "MiB"
     [[nodiscard]] ChartTable table() const override;
 
@@ -30,7 +36,11 @@ protected:
     void hoverAt(const QPoint* point) override;
 
 private:
+    void showRecord(double width);
+
     StackedColumns* m_columns;
+    QCPGraph* m_line; ///< of the record
+    std::vector<Bytes> m_record;
     std::shared_ptr<const Timeline> m_measured;
     std::shared_ptr<const Timeline> m_predicted;
     double m_top = 0;

@@ -20,11 +20,23 @@ double bytesOf(Bytes bytes)
     return static_cast<double>(bytes.count());
 }
 
+void stairOf(const TradeOffPicture& picture, QVector<double>& keys, QVector<double>& values)
+{
+    for (const TradeOffPoint& point : picture.stair) {
+        keys << bytesOf(point.peak);
+        values << point.time.value();
+    }
+    if (!keys.isEmpty()) { // the last step goes on for ever
+        keys << std::max(keys.last() * 2, bytesOf(picture.device) * 2);
+        values << values.last();
+    }
+}
+
 } // namespace
 
 TradeOffChart::TradeOffChart(QWidget* parent)
-    : Chart(parent), m_stair(plot()->addGraph()), m_points(plot()->addGraph()), m_ceiling(new QCPItemRect(plot())),
-      m_handle(new BudgetHandle(Qt::Vertical, plot()))
+    : Chart(parent), m_stair(plot()->addGraph()), m_ghost(plot()->addGraph()), m_points(plot()->addGraph()),
+      m_ceiling(new QCPItemRect(plot())), m_handle(new BudgetHandle(Qt::Vertical, plot()))
 {
     setAccessibleName(tr("Trade-off of step time and budget"));
     plot()->axisRect()->setMargins(QMargins(48, 8, 14, 20));
@@ -34,6 +46,8 @@ TradeOffChart::TradeOffChart(QWidget* parent)
     plot()->yAxis->ticker()->setTickCount(4);
     m_stair->setLineStyle(QCPGraph::lsStepLeft);
     m_stair->setAntialiased(false);
+    m_ghost->setLineStyle(QCPGraph::lsStepLeft);
+    m_ghost->setAntialiased(false);
     m_points->setLineStyle(QCPGraph::lsNone);
     m_ceiling->topLeft->setTypeY(QCPItemPosition::ptAxisRectRatio);
     m_ceiling->bottomRight->setTypeY(QCPItemPosition::ptAxisRectRatio);
@@ -55,6 +69,7 @@ void TradeOffChart::restyle()
     if (!m_picture)
         stair.setAlphaF(0.4F);
     m_stair->setPen(QPen(stair, 2));
+    m_ghost->setPen(QPen(colors.text, 1.2, Qt::DotLine));
     m_points->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDiamond, QPen(colors.softText, 1.2), QBrush(colors.panel), 8));
     QColor hatch = colors.worse;
     hatch.setAlphaF(0.35F);
@@ -76,6 +91,19 @@ void TradeOffChart::setPicture(const std::shared_ptr<const TradeOffPicture>& pic
         arrange();
     }
     restyle();
+    replotSoon();
+}
+
+void TradeOffChart::setGhost(const std::shared_ptr<const TradeOffPicture>& ghost)
+{
+    m_ghostPicture = ghost;
+    QVector<double> keys;
+    QVector<double> values;
+    if (ghost)
+        stairOf(*ghost, keys, values);
+    m_ghost->setData(keys, values, true);
+    if (m_picture)
+        fitAxes();
     replotSoon();
 }
 
@@ -105,14 +133,7 @@ void TradeOffChart::fillStair()
 {
     QVector<double> keys;
     QVector<double> values;
-    for (const TradeOffPoint& point : m_picture->stair) {
-        keys << bytesOf(point.peak);
-        values << point.time.value();
-    }
-    if (!keys.isEmpty()) { // the last step goes on for ever
-        keys << std::max(keys.last() * 2, bytesOf(m_picture->device) * 2);
-        values << values.last();
-    }
+    stairOf(*m_picture, keys, values);
     m_stair->setData(keys, values, true);
 }
 
@@ -125,9 +146,11 @@ void TradeOffChart::fitAxes()
         plot()->yAxis->setRange(0, 1);
         return;
     }
-    const double left = bytesOf(stair.front().peak);
+    const bool outlined = m_ghostPicture && !m_ghostPicture->stair.empty();
+    const auto& other = outlined ? m_ghostPicture->stair : stair;
+    const double left = bytesOf(std::min(stair.front().peak, other.front().peak));
     // Beyond the device nothing can be had; beyond the last step nothing changes.
-    const double right = std::max(std::min(bytesOf(stair.back().peak), device), left);
+    const double right = std::max(std::min(bytesOf(std::max(stair.back().peak, other.back().peak)), device), left);
     const double width = std::max(right - left, right * 0.1);
     const bool reachesDevice = right >= device * 0.98;
     const double end = right + width * (reachesDevice ? 0.08 : 0.25);
@@ -137,6 +160,10 @@ void TradeOffChart::fitAxes()
     const auto last = timeAt(Bytes(static_cast<std::int64_t>(right)));
     if (last)
         low = last->value();
+    if (outlined) {
+        low = std::min(low, other.back().time.value());
+        high = std::max(high, other.front().time.value());
+    }
     for (const Baseline& baseline : m_picture->baselines) {
         // A baseline a little above the stair is worth the room; one far above would flatten it.
         if (baseline.available && baseline.objective.value() < high + (high - low) * 0.35 && bytesOf(baseline.peak) < right + width * 0.2)

@@ -26,6 +26,9 @@ public:
 
     /// Null while it is being computed: the old stair stays, pale.
     void setPicture(const std::shared_ptr<const TradeOffPicture>& picture);
+    /// Another plan's stair as dotted outline; null: none.
+    void setGhost(const std::shared_ptr<const TradeOffPicture>& ghost);
+    [[nodiscard]] std::size_t ghostSteps() const { return m_ghostPicture ? m_ghostPicture->stair.size() : 0; }
     void setBudget(Bytes budget);
     /// The plan on show: where the dot stands when the stair has no step for it.
     void setCurrent(const PlanPicturePtr& picture);
@@ -63,12 +66,14 @@ private:
     [[nodiscard]] bool free(const QRectF& rect, const std::vector<QRectF>& taken) const;
 
     QCPGraph* m_stair;
+    QCPGraph* m_ghost;
     QCPGraph* m_points;
     QCPItemRect* m_ceiling;
     std::vector<QCPItemText*> m_labels;
     std::vector<Mark> m_marks;
     BudgetHandle* m_handle;
     std::shared_ptr<const TradeOffPicture> m_picture;
+    std::shared_ptr<const TradeOffPicture> m_ghostPicture;
     PlanPicturePtr m_current;
     QString m_beyond;
 };

@@ -4,6 +4,7 @@
 #include "views/charts/budget_handle.hpp"
 #include "views/charts/decision_strip.hpp"
 #include "views/charts/memory_chart.hpp"
+#include "views/charts/trade_off_chart.hpp"
 #include "views/format/text.hpp"
 #include "views/models/compare_model.hpp"
 #include "views/pages/page_parts.hpp"
@@ -35,7 +36,7 @@ QString figures(const ComparePage::Side& side)
 
 ComparePage::ComparePage(QWidget* parent)
     : QWidget(parent), m_summary(new QLabel(this)), m_warning(new QLabel(this)), m_charts(new StepPage(this)),
-      m_stripA(new DecisionStrip(this)), m_tableTitle(new TitleRow(tr("What differs"), {}, this)),
+      m_stripA(new DecisionStrip(this)), m_tradeOff(new TradeOffChart(this)), m_tableTitle(new TitleRow(tr("What differs"), {}, this)),
       m_only(new QCheckBox(tr("Only differences"), this)), m_model(new CompareModel(this)), m_table(new QTreeView(this)),
       m_settings(new QLabel(this))
 {
@@ -51,9 +52,12 @@ ComparePage::ComparePage(QWidget* parent)
     m_charts->memory()->handle()->hide(); // here nothing is dragged
     auto* left = new QWidget(this);
     auto* charts = panelColumn(left);
-    charts->addWidget(m_charts, 1);
+    charts->addWidget(m_charts, 4);
     charts->addWidget(new TitleRow(tr("Decisions of A"), tr("those of B stand above"), left));
     charts->addWidget(m_stripA);
+    charts->addWidget(new TitleRow(tr("Trade-off"), tr("step time over budget, dotted: A"), left));
+    charts->addWidget(m_tradeOff, 1);
+    m_tradeOff->handle()->hide();
     auto* right = new QWidget(this);
     auto* list = panelColumn(right);
     auto* head = new QHBoxLayout;
@@ -86,6 +90,7 @@ ComparePage::ComparePage(QWidget* parent)
     column->addWidget(across, 1);
     connect(m_only, &QCheckBox::toggled, m_model, &CompareModel::setOnlyDifferences);
     connect(m_charts, &StepPage::hovered, this, &ComparePage::hovered);
+    connect(m_tradeOff, &Chart::hovered, this, &ComparePage::hovered);
     connect(m_stripA, &DecisionStrip::hovered, this, &ComparePage::hovered);
     clear();
 }
@@ -97,6 +102,13 @@ void ComparePage::clear()
     m_warning->hide();
     m_settings->clear();
     m_model->setPlans(nullptr, nullptr);
+    setTradeOffs(nullptr, nullptr);
+}
+
+void ComparePage::setTradeOffs(const std::shared_ptr<const TradeOffPicture>& a, const std::shared_ptr<const TradeOffPicture>& b)
+{
+    m_tradeOff->setGhost(b ? a : nullptr);
+    m_tradeOff->setPicture(b ? b : a);
 }
 
 void ComparePage::setSides(const Side& a, const Side& b, const QStringList& settings, const QStringList& warnings)
@@ -126,6 +138,10 @@ void ComparePage::setSides(const Side& a, const Side& b, const QStringList& sett
     }
     if (a.picture)
         m_stripA->setPicture(a.picture);
+    if (shown && shown->plan() != nullptr) {
+        m_tradeOff->setCurrent(shown);
+        m_tradeOff->setBudget(shown->outcome->budget);
+    }
     m_model->setPlans(before, after);
     m_tableTitle->setUnit(tr("%1 of %2 operators").arg(m_model->differences()).arg(m_model->units()));
 }

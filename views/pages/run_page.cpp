@@ -6,6 +6,7 @@
 #include "views/charts/measured_memory_chart.hpp"
 #include "views/format/text.hpp"
 #include "views/pages/page_parts.hpp"
+#include "views/pages/runs_table.hpp"
 #include "views/palette.hpp"
 #include "views/panels/title_row.hpp"
 #include "views/panels/work_row.hpp"
@@ -97,8 +98,15 @@ RunPage::RunPage(QWidget* parent)
     across->setStretchFactor(1, 1);
     across->setSizes({520, 900});
     thinHandles(across);
+    m_runs = new RunsTable(this);
+    auto* down = new QSplitter(Qt::Vertical, this);
+    down->addWidget(across);
+    down->addWidget(m_runs);
+    down->setStretchFactor(0, 1);
+    down->setSizes({620, 160});
+    thinHandles(down);
     column->addWidget(m_work);
-    column->addWidget(across, 1);
+    column->addWidget(down, 1);
     for (BarRows* bars : {m_rankBars, m_unitBars})
         connect(bars, &BarRows::hovered, this, &RunPage::hovered);
     connect(m_losses, &Chart::hovered, this, &RunPage::hovered);
@@ -248,6 +256,19 @@ void RunPage::takeResult(const WorkerResult& result)
                         result.outcome == RunOutcome::Done        ? WorkRow::Outcome::Good
                         : result.outcome == RunOutcome::Cancelled ? WorkRow::Outcome::Neutral
                                                                   : WorkRow::Outcome::Bad);
+}
+
+void RunPage::showStored(std::int64_t ranks, Bytes peak, const std::vector<WorkerStep>& last, const WorkerResult& result)
+{
+    begin(ranks, static_cast<std::int64_t>(result.losses.size()), peak);
+    for (const WorkerStep& step : last) {
+        if (step.rank < 0 || static_cast<std::size_t>(step.rank) >= m_ranks.size())
+            continue;
+        m_ranks[static_cast<std::size_t>(step.rank)] = {
+            result.outcome == RunOutcome::Done ? RankState::Done : RankState::Ready, step.step, step.peak, {}};
+    }
+    showRanks();
+    takeResult(result);
 }
 
 void RunPage::addWords(const QString& line)

@@ -22,6 +22,7 @@ namespace loadline {
 class BarRows;
 class LineChart;
 class MeasuredMemoryChart;
+class RunsTable;
 class TitleRow;
 class WorkRow;
 
@@ -34,6 +35,8 @@ public:
     /// Begins anew. `peak`: what the plan predicts for every rank, without the overhead that no rank allocates.
     void begin(std::int64_t ranks, std::int64_t steps, Bytes peak);
     void take(const WorkerEvent& event);
+    /// A run that ended before: of each rank its last step with its highest peak.
+    void showStored(std::int64_t ranks, Bytes peak, const std::vector<WorkerStep>& last, const WorkerResult& result);
     void addWords(const QString& line);
     /// The run has ended; null: it told too little to compare.
     void setComparison(const std::shared_ptr<const RunComparison>& comparison);
@@ -45,6 +48,8 @@ public:
     [[nodiscard]] BarRows* units() const { return m_unitBars; }
     [[nodiscard]] LineChart* losses() const { return m_losses; }
     [[nodiscard]] MeasuredMemoryChart* memory() const { return m_memory; }
+    /// Earlier runs of the open session.
+    [[nodiscard]] RunsTable* runs() const { return m_runs; }
     [[nodiscard]] QTreeWidget* terms() const { return m_terms; }
     [[nodiscard]] QToolButton* calibrate() const { return m_calibrate; }
     [[nodiscard]] QToolButton* thisMachine() const { return m_thisMachine; }
@@ -93,6 +98,7 @@ private:
     TitleRow* m_unitTitle;
     BarRows* m_unitBars;
     QTreeWidget* m_terms;
+    RunsTable* m_runs;
     std::vector<Rank> m_ranks;
     std::vector<std::vector<double>> m_lossByStep; ///< [step - 1] -> of the ranks that told
     std::vector<double> m_unsharded;

@@ -119,9 +119,11 @@ void SessionsPage::enable()
         m_note->setText(m_model->lines().empty() ? (m_filter->text().isEmpty()
                                                         ? tr("Nothing is kept yet: the first change that you make is saved here by itself.")
                                                         : tr("No session has these words."))
-                                                 : tr("%1 sessions, kept in %2. Everything is saved by itself; choose two to compare them.")
-                                                       .arg(m_model->lines().size())
-                                                       .arg(m_file));
+                        : m_model->lines().size() == 1
+                            ? tr("One session, kept in %1. Everything is saved by itself.").arg(m_file)
+                            : tr("%1 sessions, kept in %2. Everything is saved by itself; choose two to compare them.")
+                                  .arg(m_model->lines().size())
+                                  .arg(m_file));
 }
 
 void SessionsPage::setLines(std::vector<SessionLine> lines)
