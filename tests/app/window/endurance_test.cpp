@@ -20,7 +20,7 @@ using namespace loadline;
 
 namespace {
 
-constexpr int kPatience = 60'000;
+constexpr int kPatience = 300'000;
 
 class TimerCount : public QObject {
 public:

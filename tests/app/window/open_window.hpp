@@ -15,7 +15,7 @@ namespace loadline {
 
 class OpenWindow : public testing::Test {
 protected:
-    static constexpr int kPatience = 60'000; ///< milliseconds until a test gives up waiting
+    static constexpr int kPatience = 300'000; ///< milliseconds until a test gives up waiting
 
     void open(const QString& model = QStringLiteral("gpt-tiny"))
     {

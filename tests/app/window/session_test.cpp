@@ -13,7 +13,7 @@ using namespace loadline;
 
 namespace {
 
-constexpr int kPatience = 20'000; ///< milliseconds until a test gives up waiting
+constexpr int kPatience = 120'000; ///< milliseconds until a test gives up waiting
 
 } // namespace
 

@@ -43,7 +43,7 @@ using namespace loadline;
 
 namespace {
 
-constexpr int kPatience = 60'000; ///< milliseconds until a test gives up waiting
+constexpr int kPatience = 300'000; ///< milliseconds until a test gives up waiting
 
 class Window : public testing::Test {
 protected:
